@@ -40,7 +40,7 @@ const char *path_from_here(const char *dir);
 
 /*
  * Prints the last messages of a trace in the folder DIRFD, which is DIR, with the answer VERDICT; NULL: no answer was
- * requested. ARCHIVED: --archive has packed the folder, or has logged why not.
+ * requested. ARCHIVED: -o DIR.tar.gz has packed the folder, or has logged why not.
  */
 void cmd_end(const char *dir, int dirfd, const struct verdict *verdict, bool archived);
 

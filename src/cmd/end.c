@@ -58,17 +58,11 @@ const char *path_from_here(const char *dir)
 	return len && strncmp(dir, cwd, len) == 0 && dir[len] == '/' && dir[len + 1] ? dir + len + 1 : dir;
 }
 
-/* Returns for how long the job ran, in a dry run, or was traced; NULL: not known. */
-static char *how_long(const struct manifest_facts *m)
-{
-	if (m->dry)
-		return m->has_usage ? util_fmt(" after %s", FMT_NS(m->usage[USAGE_WALL_NS])) : NULL;
-	return m->end_ns > m->start_ns ? util_fmt(", traced for %s", FMT_NS(m->end_ns - m->start_ns)) : NULL;
-}
-
 static void put_job(const struct manifest_facts *facts, FILE *out)
 {
-	autofree char *lasted = how_long(facts);
+	autofree char *lasted = facts->end_ns > facts->start_ns ?
+					util_fmt(", traced for %s", FMT_NS(facts->end_ns - facts->start_ns)) :
+					NULL;
 	autofree char *text = NULL;
 
 	if (facts->has_status)
@@ -136,7 +130,7 @@ static void put_next(const char *dir, FILE *out)
 	fprintf(out, "  %-*s%s\n  %-*s%s\n", LABEL, "next", text, LABEL, "", html);
 }
 
-/* Prints the file of --archive, if there is one. */
+/* Prints the archive, if there is one. */
 static void put_archive(const char *dir, FILE *out)
 {
 	autofree char *path = util_fmt("%s.tar.gz", dir);
@@ -154,9 +148,7 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *verdict
 	if (!facts)
 		return;
 	manifest_read_at(facts, dirfd);
-	if (facts->dry)
-		put_text(out, 0, "A dry run: the command ran without a trace");
-	else if (verdict && verdict->text)
+	if (verdict && verdict->text)
 		put_text(out, 0, verdict->text);
 	else if (verdict)
 		put_text(out, 0,
@@ -171,8 +163,7 @@ static void put_screen(const char *dir, int dirfd, const struct verdict *verdict
 	fprintf(out, "  %-*s%s (%s)\n", LABEL, "trace", here, FMT_BYTES(verdict_trace_bytes(dirfd)));
 	if (archived)
 		put_archive(here, out);
-	if (!facts->dry)
-		put_next(here, out);
+	put_next(here, out);
 }
 
 void cmd_end(const char *dir, int dirfd, const struct verdict *verdict, bool archived)

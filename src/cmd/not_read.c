@@ -13,7 +13,7 @@
 #include "trace/probe.h"
 #include "trace/segment.h"
 
-/* Whether NAME is an archive, such as --archive makes, by its suffix. */
+/* Whether NAME is an archive, such as start -o DIR.tar.gz makes, by its suffix. */
 static bool is_packed(const char *name)
 {
 	static const char *const ends[] = { ".tar.gz", ".tgz", ".tar", ".tar.zst" };

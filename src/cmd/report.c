@@ -341,7 +341,7 @@ static int report_cpu_one(const struct report_args *args, int i)
 		log_err("%s is not a trace folder", dir);
 	else if (res == -ENOMSG)
 		log_err("%s has neither sched.out nor sched_switch.out: CPU scheduling was not traced "
-			"(--sched sums, the default but with --all)",
+			"(--probes +sched, the default but with --all)",
 			dir);
 	else if (res == -EINVAL)
 		log_err("--merge, --pattern: at most %u prefixes of 15 bytes, %u patterns", CPU_RULES_MAX,
@@ -456,8 +456,10 @@ int cmd_report(int argc, char **argv)
 		report_args_free(&o);
 		return EXIT_DLTRACED;
 	}
-	if (proxy_wait(o.dirs, o.n_dirs, &status))
+	if (proxy_wait(o.dirs, o.n_dirs, &status)) {
+		report_args_free(&o);
 		return status;
+	}
 	if (is_listed(&o)) {
 		report_args_free(&o);
 		return 0;

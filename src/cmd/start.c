@@ -96,7 +96,7 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 		report_screen(report, terminal_width(STDOUT_FILENO), stdout);
 		report_free(report);
 		if (fflush(stdout) || ferror(stdout))
-			log_warn("the report's first screen (--report) could not be written to standard output");
+			log_warn("the report's first screen (--report screen) could not be written to standard output");
 	}
 	applog_free_rules(&rules);
 }
@@ -104,7 +104,7 @@ static void put_screen(const struct config *cfg, const char *dir, int dirfd)
 /* Called at the end of the trace. The requested report goes to standard output; the last lines are messages. */
 static void at_end(const struct config *cfg, const char *dir, int dirfd)
 {
-	const bool has_verdict = cfg->report != REPORT_NONE && !cfg->dry;
+	const bool has_verdict = cfg->report != REPORT_NONE;
 	struct verdict v = { 0 };
 
 	if (cfg->report == REPORT_SCREEN)
@@ -121,6 +121,7 @@ int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct confi
 {
 	static const struct option_line line = {
 		.options = start_options,
+		.gone = start_gone,
 		.args_doc = "--workload \"CMD\"\n-- CMD [ARG...]\n"
 			    "--pid PID | --cgroup PATH | --container NAME | --all",
 		.doc = doc,
@@ -144,6 +145,6 @@ int cmd_start(int argc, char **argv)
 		return EXIT_DLTRACED;
 	log_set_level(cfg.log_level);
 	argv[0] = "start"; /* as typed, for the manifest */
-	code = !cfg.dry && client_needed() ? client_run(&cfg, argv - 1) : -1; /* a dry run needs no rights */
+	code = client_needed() ? client_run(&cfg, argv - 1) : -1;
 	return code >= 0 ? code : session_run(&cfg, argv - 1);
 }

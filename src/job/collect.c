@@ -236,7 +236,7 @@ static int pack(const char *dir, int fd, char *error, size_t size)
 		snprintf(error, size, "tar: %s", strerror(-r));
 		return r;
 	}
-	status = run_as_user_wait(pid, "--archive");
+	status = run_as_user_wait(pid, "the archive");
 	if (WIFSIGNALED(status))
 		return -EINTR;
 	if (status) {
@@ -288,5 +288,5 @@ static int make_archive(const void *ctx, char *error, size_t size)
 
 int collect_archive(const struct workload_user *u, const char *dir, char *error, size_t size)
 {
-	return run_as_user(u, "--archive", make_archive, dir, error, size);
+	return run_as_user(u, "the archive", make_archive, dir, error, size);
 }

@@ -21,7 +21,6 @@
 
 #include "base/exit_codes.h"
 #include "base/util.h"
-#include "host/numa.h"
 #include "host/rights/workload_user.h"
 
 #define GATE_DEADLINE_MS 2000
@@ -67,14 +66,12 @@ static void report(int fd, int r)
 		_exit(EXIT_DLTRACED);
 }
 
-static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *user, int mem_node,
-						 const int out[2], int go_fd, int err_fd)
+static __attribute__((noreturn)) void child_main(char *const argv[], const struct workload_user *user, const int out[2],
+						 int go_fd, int err_fd)
 {
 	struct pollfd gate[] = { { .fd = go_fd, .events = POLLIN }, { .fd = err_fd } };
 	int r = take_output(out);
 
-	if (!r && mem_node >= 0)
-		r = numa_bind((unsigned int)mem_node);
 	if (!r)
 		r = workload_user_become(user);
 	umask(user->umask);
@@ -106,8 +103,7 @@ static int await_report(int fd)
 	return n == sizeof(r) ? r : GONE;
 }
 
-static int prepare(struct workload *workload, char *const argv[], const struct workload_user *user, int log_fd,
-		   int mem_node)
+static int prepare(struct workload *workload, char *const argv[], const struct workload_user *user, int log_fd)
 {
 	autoclose int go_fd = eventfd(0, EFD_CLOEXEC), report_fd = -1, child_end = -1;
 	autoclose int out = -1, err = -1;
@@ -132,7 +128,7 @@ static int prepare(struct workload *workload, char *const argv[], const struct w
 		return -errno;
 	if (!pid) {
 		close(report_fd); /* or POLLERR would never come */
-		child_main(argv, user, mem_node, ends, go_fd, child_end);
+		child_main(argv, user, ends, go_fd, child_end);
 	}
 	util_close(&child_end); /* or EOF would never come */
 	workload->pid = pid;
@@ -145,12 +141,12 @@ static int prepare(struct workload *workload, char *const argv[], const struct w
 	return r == GONE ? -ECHILD : r;
 }
 
-int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u, int log_fd, int mem_node)
+int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u, int log_fd)
 {
 	int r;
 
 	*w = no_workload;
-	r = prepare(w, argv, u, log_fd, mem_node);
+	r = prepare(w, argv, u, log_fd);
 	if (r < 0)
 		workload_free(w);
 	return r;

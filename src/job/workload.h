@@ -40,7 +40,7 @@ struct workload {
  *
  * Call it before the rings are mapped: the relay may outlive us and would keep their memory.
  */
-int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u, int log_fd, int mem_node);
+int workload_prepare(struct workload *w, char *const argv[], const struct workload_user *u, int log_fd);
 
 /* Adopt a running process: PID, whose PIDFD, now W's, reports its end. */
 void workload_adopt(struct workload *w, pid_t pid, int pidfd);

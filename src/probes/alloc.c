@@ -61,7 +61,7 @@ static const struct field fields[] = {
 	{ "ADDR", "address of the block; 0: the call failed", FIELD_ADDR, AT(addr) },
 	{ "SIZE",
 	  "as requested; free, end: of the block, - if its allocation is not in the trace; realloc: - if it is now "
-	  "below --alloc-min",
+	  "below --alloc min",
 	  FIELD_S64, AT(size), .unit = "bytes" },
 	{ "OLD_ADDR", "realloc: address of the block that it got", FIELD_ADDR, AT(old_addr) },
 	{ "OLD_SIZE", "realloc: its size", FIELD_S64, AT(old_size), .unit = "bytes" },

@@ -207,7 +207,7 @@ const struct probe sched_probe = {
 		"call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched),
-	.flags = PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE,
+	.flags = PROBE_SELECTABLE | PROBE_MAY_LACK,
 	.open = sched_open,
 	.emit = sched_send_sums,
 };

@@ -57,6 +57,6 @@ const struct probe sched_switch_probe = {
 		"got it",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched_switch),
-	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_SCHED_TIMELINE,
+	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
 	.open = sched_switch_open,
 };

@@ -186,7 +186,7 @@ static const struct way {
 	{ MISSING_LOST, OF_LOSS(LOSS_UNMATCHED) },
 	{ MISSING_UNSEEN, OF_LOSS(LOSS_UNSEEN), "not recorded: the kernel did not report the beginning or the end" },
 	{ MISSING_DROPPED, offsetof(struct tally, dropped), "dropped by --keep: rollup.out has the sums" },
-	{ MISSING_SUMMED, offsetof(struct tally, summed), "only summed up (--rollup-only): rollup.out has the sums" },
+	{ MISSING_SUMMED, offsetof(struct tally, summed), "only summed up (--keep sums): rollup.out has the sums" },
 };
 
 static uint64_t by_way(const struct tally *t, const struct way *way)

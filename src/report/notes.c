@@ -84,7 +84,7 @@ static void note_losses(struct report *report)
 		report_note_count(report, facts->probes[i].name, facts->probes[i].dropped, "row was", "rows were",
 				  "dropped by --keep; rollup.out has the sums");
 		report_note_count(report, facts->probes[i].name, facts->probes[i].summed, "row was", "rows were",
-				  "only summed up (--rollup-only), in rollup.out");
+				  "only summed up (--keep sums), in rollup.out");
 		report_note_count(report, facts->probes[i].name, facts->probes[i].refused, "page was", "pages were",
 				  "read ahead for which there was no room to see the use: none counts as used or "
 				  "wasted");

@@ -25,7 +25,7 @@ static void always_start(struct daemon *daemon, struct always *always)
 {
 	autofree char *out = util_fmt("--output=%s/%s/%%t_%%p", daemon->conf.state, always->name);
 	autofree char *name = util_fmt("--experiment=%s", always->name); /* the name in status */
-	char *argv[DAEMON_WORDS_MAX + 8] = { "dltraced", "start", "--no-report", out, name };
+	char *argv[DAEMON_WORDS_MAX + 8] = { "dltraced", "start", "--report=none", out, name };
 	unsigned int n = 5;
 	int r, none = -1;
 

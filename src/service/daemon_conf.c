@@ -88,13 +88,10 @@ static const char *set_level(struct option_parse *parse, void *member, char *val
 		[LOG_LEVEL_INFO] = "info",
 		[LOG_LEVEL_DEBUG] = "debug",
 	};
+	const unsigned int i = option_word(names, ARRAY_SIZE(names), value);
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(names[i], value)) {
-			*(enum log_level *)member = (enum log_level)i;
-			return NULL;
-		}
-	return "not error, warning, info or debug";
+	*(enum log_level *)member = i;
+	return i < ARRAY_SIZE(names) ? NULL : "not error, warning, info or debug";
 }
 
 #define TO(m) offsetof(struct daemon_conf, m) /* NOLINT(bugprone-macro-parentheses): a member */
@@ -294,13 +291,17 @@ static char *read_line(char *buf, int size, void *ctx)
 	return buf;
 }
 
-/* Complains of the key NAME of SECTION, and lists the similar one of OPTIONS that has the flags FLAGS. */
+/* Complains of the key NAME of SECTION, and names what has replaced it, or the similar one of OPTIONS that has the
+ * flags FLAGS. */
 static int no_key(struct reading *rd, const char *section, const char *name, const struct option_row *options,
 		  unsigned int flags)
 {
+	const struct option_gone *gone = options == start_options ? options_gone(start_gone, name, strlen(name)) : NULL;
 	struct similar s = similar_to(name, strlen(name));
 	char hint[64];
 
+	if (gone)
+		return complain(rd, "%s is gone: use %s", name, gone->use + (gone->use[0] == '-' ? 2 : 0));
 	for (const struct option_row *o = options; o->name || o->help; o++)
 		if (o->name && (o->flags & flags) == flags)
 			similar_offer(&s, o->name);

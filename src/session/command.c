@@ -108,12 +108,11 @@ int command_fork(struct workload *workload, const struct config *cfg, const stru
 			return EXIT_DLTRACED;
 		}
 	}
-	r = workload_prepare(workload, cfg->argv, user, *log_fd, cfg->mem_node);
+	r = workload_prepare(workload, cfg->argv, user, *log_fd);
 	if (r == -ECHILD && stall_guard_lost()) /* ^C reaches the child through the terminal too */
 		return stall_guard_lost();
 	if (r < 0) {
-		log_err_r(r, "cannot fork the workload%s",
-			  cfg->mem_node >= 0 ? ", or not with memory of one node (--mem-node)" : "");
+		log_err_r(r, "cannot fork the workload");
 		return EXIT_DLTRACED;
 	}
 	if (cfg->log)

@@ -57,7 +57,7 @@ struct command_interrupts {
 bool command_signalled(struct workload *w, int fd, bool remote, struct command_interrupts *i);
 
 /*
- * Runs --collect, --archive and, for a WHOLE trace, prints the answer. If the disk does not answer, the process exits
+ * Runs --collect, the archive and, for a WHOLE trace, prints the answer. If the disk does not answer, the process exits
  * with CODE.
  */
 void command_finish(const struct config *cfg, const struct workload_user *user, const struct outdir *dir, int code,

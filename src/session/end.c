@@ -246,7 +246,8 @@ static void end_hooks(struct session *session)
 static void note_no_ranges(const struct session *s)
 {
 	if (s->cfg->nvtx && s->traced && !session_is_stuck(s) && !s->status.counts.probes[DLT_regions].nvtx)
-		log_warn("--nvtx: no range came by NVTX: the job's programs make none, or they could not load the "
+		log_warn("--regions nvtx: no range came by NVTX: the job's programs make none, or they could not load "
+			 "the "
 			 "library, as in a container, in another root folder, or as a user who may not read it "
 			 "(docs/regions.md)");
 }

@@ -163,8 +163,6 @@ int manifest_begin(struct session *session)
 	put_cmdline(json, session);
 	json_str(json, "cwd", session->cwd);
 	json_str(json, "experiment", session->cfg->experiment);
-	if (session->cfg->dry)
-		json_bool(json, "dry", true);
 	if (session->cfg->regions_auto)
 		json_str(json, "regions", "auto");
 	if (session->cfg->nvtx)
@@ -520,7 +518,7 @@ static void put_manifest(struct json *json, struct session *session, bool comple
 	put_job(json, session);
 	put_workload_log(json, session);
 	json_array(json, "probes");
-	for (unsigned int i = 1; !session->cfg->dry && i < DLT_PROBES; i++)
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if ((session->cfg->probes | decode_unasked(session->cfg, session->workload_log_fd >= 0)) >> i & 1)
 			put_probe(json, session, i);
 	json_end(json);

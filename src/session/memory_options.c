@@ -15,30 +15,27 @@ const char *const config_alloc_sites[ALLOC_SITES_N] = {
 	[ALLOC_SITES_CALLER] = "caller", [ALLOC_SITES_NONE] = "none",
 };
 
-/* An option of a probe means the probe. */
-static void mean(struct option_parse *p, unsigned int probe)
+#define TO(m) offsetof(struct config, m) /* NOLINT(bugprone-macro-parentheses): a member */
+
+static const char *set_sites(struct option_parse *p, void *member, char *arg)
 {
+	const unsigned int i = option_word(config_alloc_sites, ALLOC_SITES_N, arg);
+
+	*(enum config_alloc_sites *)member = i;
+	return i < ALLOC_SITES_N ? NULL : "not one of auto, python, native, caller, none";
+}
+
+const char *memory_set_alloc(struct option_parse *p, void *member, char *arg)
+{
+	static const struct option_row parts[] = { { "min", 0, "SIZE", NULL, option_size, TO(alloc_min_bytes) },
+						   { "sites", 0, "HOW", NULL, set_sites, TO(alloc_sites) },
+						   { 0 } };
 	struct config *cfg = p->into;
+	autofree char *rest = NULL;
+	const char *why = option_parts(p, parts, arg, &rest);
 
-	cfg->meant |= PROBE_BIT(probe);
-}
-
-const char *memory_set_alloc_min(struct option_parse *p, void *member, char *arg)
-{
-	mean(p, DLT_alloc);
-	return option_size(p, member, arg);
-}
-
-const char *memory_set_alloc_sites(struct option_parse *p, void *member, char *arg)
-{
-	mean(p, DLT_alloc);
-	for (unsigned int i = 0; i < ALLOC_SITES_N; i++) {
-		if (strcmp(config_alloc_sites[i], arg))
-			continue;
-		*(enum config_alloc_sites *)member = i;
-		return NULL;
-	}
-	return "not one of auto, python, native, caller, none";
+	cfg->meant |= PROBE_BIT(DLT_alloc);
+	return why || !*rest ? why : "neither min=SIZE nor sites=HOW";
 }
 
 const char *const config_access[ACCESS_N] = {
@@ -96,7 +93,7 @@ static const char *set_hz(struct config *cfg, const char *arg)
 	return cfg->access_hz && !arg[digits] ? NULL : "not a number of samples a second: pmu:1000";
 }
 
-const char *memory_set_access(struct option_parse *parse, void *member, char *arg)
+static const char *set_how(struct config *cfg, const char *arg)
 {
 	static const struct {
 		const char *begin;
@@ -104,54 +101,64 @@ const char *memory_set_access(struct option_parse *parse, void *member, char *ar
 		const char *(*set)(struct config *cfg, const char *arg);
 	} with_value[] = { { "pmu:", ACCESS_PMU, set_hz }, { "watch=", ACCESS_WATCH, set_watch } };
 
-	mean(parse, DLT_access);
 	for (size_t i = 0; i < ARRAY_SIZE(with_value); i++) {
 		const size_t len = strlen(with_value[i].begin);
 
 		if (strncmp(arg, with_value[i].begin, len))
 			continue;
-		*(enum config_access *)member = with_value[i].access;
-		return with_value[i].set(parse->into, arg + len);
+		cfg->access = with_value[i].access;
+		return with_value[i].set(cfg, arg + len);
 	}
-	for (unsigned int i = 0; i < ACCESS_WATCH; i++) {
-		if (strcmp(config_access[i], arg))
-			continue;
-		*(enum config_access *)member = i;
+	cfg->access = option_word(config_access, ACCESS_WATCH, arg);
+	if (cfg->access < ACCESS_WATCH)
 		return NULL;
-	}
-	return "not one of auto, pages, faults, writes, pmu[:HZ], watch=ADDR, watch=FILE.py:LINE";
+	return "not one of auto, pages, faults, writes, pmu[:HZ], watch=ADDR, watch=FILE.py:LINE, block=SIZE, "
+	       "budget=PERCENT, interval=T";
 }
 
-const char *memory_set_access_budget(struct option_parse *p, void *member, char *arg)
+static const char *set_budget(struct option_parse *p, void *member, char *arg)
 {
 	const size_t digits = strspn(arg, "0123456789");
 	const unsigned long percent = digits && digits < 5 ? strtoul(arg, NULL, 10) : 0;
 
-	mean(p, DLT_access);
 	*(unsigned int *)member = (unsigned int)percent;
 	if (percent && percent <= 100 && (!arg[digits] || !strcmp(arg + digits, "%")))
 		return NULL;
 	return "not a percentage of a CPU from 1 to 100";
 }
 
-const char *memory_set_access_block(struct option_parse *p, void *member, char *arg)
+static const char *set_block(struct option_parse *p, void *member, char *arg)
 {
 	const char *why = option_size(p, member, arg);
 	const uint64_t bytes = why ? 0 : *(uint64_t *)member;
 
-	mean(p, DLT_access);
 	if (why || (bytes >= CONFIG_ACCESS_BLOCK_MIN_BYTES && bytes <= CONFIG_ACCESS_BLOCK_MAX_BYTES &&
 		    bytes == util_pow2_below(bytes)))
 		return why;
 	return "not a power of two from 4K to 2M";
 }
 
-const char *memory_set_access_interval(struct option_parse *p, void *member, char *arg)
+static const char *set_interval(struct option_parse *p, void *member, char *arg)
 {
 	const char *why = option_time(p, member, arg);
 
-	mean(p, DLT_access);
 	return why || !*(uint64_t *)member || *(uint64_t *)member >= CONFIG_ACCESS_INTERVAL_MIN_NS ?
 		       why :
 		       "less than 10ms, and not 0";
+}
+
+const char *memory_set_access(struct option_parse *p, void *member, char *arg)
+{
+	static const struct option_row parts[] = {
+		{ "block", 0, "SIZE", NULL, set_block, TO(access_block_bytes) },
+		{ "budget", 0, "PERCENT", NULL, set_budget, TO(access_budget) },
+		{ "interval", 0, "T", NULL, set_interval, TO(access_interval_ns) },
+		{ 0 },
+	};
+	struct config *cfg = p->into;
+	autofree char *rest = NULL;
+	const char *why = option_parts(p, parts, arg, &rest);
+
+	cfg->meant |= PROBE_BIT(DLT_access);
+	return why || !*rest ? why : set_how(cfg, rest);
 }

@@ -5,11 +5,7 @@
 
 struct option_parse;
 
-const char *memory_set_access(struct option_parse *parse, void *member, char *arg);
-const char *memory_set_access_block(struct option_parse *p, void *member, char *arg);
-const char *memory_set_access_budget(struct option_parse *p, void *member, char *arg);
-const char *memory_set_access_interval(struct option_parse *p, void *member, char *arg);
-const char *memory_set_alloc_min(struct option_parse *p, void *member, char *arg);
-const char *memory_set_alloc_sites(struct option_parse *p, void *member, char *arg);
+const char *memory_set_access(struct option_parse *p, void *member, char *arg);
+const char *memory_set_alloc(struct option_parse *p, void *member, char *arg);
 
 #endif

@@ -26,15 +26,16 @@ int nvtx_set(const struct config *cfg, struct workload_user *user)
 	if (!cfg->nvtx)
 		return 0;
 	if (other && other[strlen(VARIABLE)]) {
-		log_err("--nvtx: %s is in the environment, and NVTX passes ranges to one library alone: unset that "
-			"variable, or leave out --nvtx",
+		log_err("--regions nvtx: %s is in the environment, and NVTX passes ranges to one library alone: unset "
+			"that "
+			"variable, or leave out nvtx",
 			other);
 		return -EEXIST;
 	}
-	library = installed_library(LIBRARY, "--nvtx");
+	library = installed_library(LIBRARY, "--regions nvtx");
 	if (!library)
 		return -ENOENT;
 	entry = util_fmt(VARIABLE "%s", library);
 	r = entry ? workload_user_setenv(user, entry) : -ENOMEM;
-	return r < 0 ? log_err_r(r, "--nvtx") : 0;
+	return r < 0 ? log_err_r(r, "--regions nvtx") : 0;
 }

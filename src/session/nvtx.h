@@ -7,8 +7,9 @@ struct config;
 struct workload_user;
 
 /*
- * Puts our library into that variable of USER's environment where CFG has --nvtx. Returns 0, or -errno, which it has
- * logged: -ENOENT where the library is not installed beside this program, -EEXIST where another one is in the variable.
+ * Puts our library into that variable of USER's environment where CFG has --regions nvtx. Returns 0, or -errno, which
+ * it has logged: -ENOENT where the library is not installed beside this program, -EEXIST where another one is in the
+ * variable.
  */
 int nvtx_set(const struct config *cfg, struct workload_user *user);
 

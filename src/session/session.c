@@ -94,6 +94,8 @@ int session_open_folder(struct outdir *outdir, const struct config *cfg, char *c
 	r = outdir_expand(cfg->out, &names, path, sizeof(path));
 	if (r < 0)
 		return log_err_r(r, "-o %s", cfg->out ? cfg->out : "(default)");
+	if (cfg->archive)
+		path[outdir_stem(path)] = '\0';
 	stall_guard_begin(path, STALL_GUARD_BY_SIGNAL);
 	r = open_folder(outdir, cfg, path, user);
 	/* a run in the same second, or another rank on this host, has the default name: take another, and run the job
@@ -177,7 +179,7 @@ static int step_machine(struct session *s)
 {
 	char error[512];
 
-	if (!s->cfg->dry && tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->kind->remote)) {
+	if (tracer_check(error, sizeof(error)) < 0 && (!s->cfg->best_effort || s->kind->remote)) {
 		log_err("%s", error);
 		return EXIT_DLTRACED;
 	}
@@ -244,7 +246,7 @@ static int step_reader(struct session *s)
 	int r;
 
 	plan_privileges(s);
-	r = s->cfg->dry ? 0 : process_reader_begin(confine_reader, s);
+	r = process_reader_begin(confine_reader, s);
 	if (r < 0)
 		log_err_r(r, "the process that reads other processes cannot be started");
 	return r < 0 ? EXIT_DLTRACED : 0;
@@ -266,7 +268,7 @@ static int step_begin(struct session *session)
 	session->privileges.given_up = !session->cfg->delay_ns && !session->targets.wait;
 	session_files_of_user(session);
 	background_log(session->dir.fd);
-	written = session->traced || session->cfg->dry ? session_write_manifest(session, false) : 0;
+	written = session->traced ? session_write_manifest(session, false) : 0;
 	session_files_done();
 	return written < 0 ? EXIT_DLTRACED : 0;
 }
@@ -381,8 +383,7 @@ static int finish(struct session *session)
 	if (session->folder.gone || session_is_stuck(session))
 		return code;
 	code = check_missing(session, code);
-	command_finish(session->cfg, &session->user, &session->dir, code,
-		       (session->traced || session->cfg->dry) && has_end(session));
+	command_finish(session->cfg, &session->user, &session->dir, code, session->traced && has_end(session));
 	return code;
 }
 

@@ -20,11 +20,9 @@
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
 #include "host/experiment.h"
-#include "host/numa.h"
 #include "host/rights/workload_user.h"
 #include "host/space.h"
 #include "kernel/backend.h"
-#include "os/cpus.h"
 #include "session/memory_options.h"
 #include "trace/config.h"
 #include "trace/outdir.h"
@@ -54,6 +52,16 @@ static const char *add_text(struct option_parse *p, void *member, char *arg)
 	return NULL;
 }
 
+/* GLOB, or !GLOB, which leaves out */
+static const char *add_comm(struct option_parse *p, void *member, char *arg)
+{
+	struct config *cfg = p->into;
+
+	return *arg != '!' ? add_text(p, &cfg->comm, arg) :
+	       arg[1]      ? add_text(p, &cfg->exclude_comm, arg + 1) :
+			     "no pattern behind the !";
+}
+
 static const char *add_phase(struct option_parse *p, void *member, char *arg)
 {
 	struct applog_rules rules = { .n = 0 };
@@ -65,13 +73,24 @@ static const char *add_phase(struct option_parse *p, void *member, char *arg)
 	return add_text(p, member, arg);
 }
 
+#define TO(m) offsetof(struct config, m) /* NOLINT(bugprone-macro-parentheses): a member */
+
 /* The tools that sample (mpstat, iostat) accept only whole seconds. */
-static const char *set_interval(struct option_parse *p, void *member, char *arg)
+static const char *set_seconds(struct option_parse *p, void *member, char *arg)
 {
 	const char *why = option_time(p, member, arg);
 	uint64_t ns = why ? NSEC_PER_SEC : *(uint64_t *)member;
 
 	return ns && ns % NSEC_PER_SEC == 0 ? why : "not a number of whole seconds from 1 on";
+}
+
+static const char *set_interval(struct option_parse *p, void *member, char *arg)
+{
+	static const struct option_row parts[] = { { "cpu", 0, "T", NULL, set_seconds, TO(cpu_each_ns) }, { 0 } };
+	autofree char *rest = NULL;
+	const char *why = option_parts(p, parts, arg, &rest);
+
+	return why || !*rest ? why : set_seconds(p, member, rest);
 }
 
 static const char *set_pack(struct option_parse *p, void *member, char *arg)
@@ -103,9 +122,15 @@ static const char *set_rotate(struct option_parse *parse, void *member, char *ar
 
 static const char *set_keep(struct option_parse *p, void *member, char *arg)
 {
-	const char *why = option_size(p, member, arg);
+	struct config *cfg = p->into;
+	const char *why;
 
-	return why || *(uint64_t *)member >= CONFIG_KEEP_MIN_BYTES ? why : "less than 1M";
+	cfg->rollup_only = !strcmp(arg, "sums");
+	cfg->keep_bytes = 0;
+	if (cfg->rollup_only)
+		return NULL;
+	why = option_size(p, member, arg);
+	return why || cfg->keep_bytes >= CONFIG_KEEP_MIN_BYTES ? why : "less than 1M";
 }
 
 static const char *set_backend(struct option_parse *p, void *member, char *arg)
@@ -118,29 +143,12 @@ static const char *set_backend(struct option_parse *p, void *member, char *arg)
 
 static const char *set_regions(struct option_parse *p, void *member, char *arg)
 {
-	*(bool *)member = !strcmp(arg, "auto");
-	return *(bool *)member || !strcmp(arg, "off") ? NULL : "not one of auto, off";
-}
+	const bool both = !strcmp(arg, "auto,nvtx") || !strcmp(arg, "nvtx,auto");
+	struct config *cfg = p->into;
 
-static const char *set_sched(struct option_parse *parse, void *member, char *arg)
-{
-	static const struct {
-		const char *level;
-		unsigned int flag;
-	} levels[] = { { "sums", PROBE_SCHED_SUMS }, { "timeline", PROBE_SCHED_TIMELINE } };
-	struct config *cfg = parse->into;
-
-	cfg->no_sched = !strcmp(arg, "off");
-	cfg->sched = 0;
-	if (cfg->no_sched)
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
-		if (strcmp(levels[i].level, arg))
-			continue;
-		cfg->sched = probe_mask_of(levels[i].flag, 0);
-		return NULL;
-	}
-	return "not one of off, sums, timeline";
+	cfg->regions_auto = both || !strcmp(arg, "auto");
+	cfg->nvtx = both || !strcmp(arg, "nvtx");
+	return cfg->regions_auto || cfg->nvtx || !strcmp(arg, "off") ? NULL : "not one of auto, nvtx, off";
 }
 
 static const char *set_probes(struct option_parse *parse, void *member, char *arg)
@@ -219,24 +227,6 @@ static const char *add_disk(struct option_parse *parse, void *member, char *arg)
 	return add_text(parse, member, name);
 }
 
-static const char *set_mem_node(struct option_parse *parse, void *member, char *arg)
-{
-	char list[4096], *end = arg;
-	const unsigned long node = isdigit((unsigned char)*arg) ? strtoul(arg, &end, 10) : 0;
-	bool allowed[NUMA_NODES_MAX];
-
-	if (end == arg || *end)
-		return "not the number of a NUMA node";
-	numa_allowed(list, sizeof(list));
-	cpus_in(list, allowed, NUMA_NODES_MAX);
-	if (!*list)
-		return "this kernel lists no NUMA nodes";
-	if (node >= NUMA_NODES_MAX || !allowed[node])
-		return option_because(parse, "no NUMA node whose memory can be used here: %s can", list);
-	*(int *)member = (int)node;
-	return NULL;
-}
-
 static const char *set_user(struct option_parse *p, void *member, char *arg)
 {
 	struct workload_user user;
@@ -250,24 +240,26 @@ static const char *set_user(struct option_parse *p, void *member, char *arg)
 
 static const char *set_report(struct option_parse *p, void *member, char *arg)
 {
-	*(enum config_report *)member = REPORT_SCREEN;
-	return NULL;
+	static const char *const names[] = {
+		[REPORT_VERDICT] = "verdict", [REPORT_SCREEN] = "screen", [REPORT_NONE] = "none"
+	};
+	const unsigned int i = option_word(names, ARRAY_SIZE(names), arg);
+
+	*(enum config_report *)member = i;
+	return i < ARRAY_SIZE(names) ? NULL : "not one of none, screen, verdict";
 }
 
-static const char *set_no_report(struct option_parse *p, void *member, char *arg)
-{
-	*(enum config_report *)member = REPORT_NONE;
-	return NULL;
-}
-
+/* DIR, or DIR.tar.gz */
 static const char *set_output(struct option_parse *p, void *member, char *arg)
 {
 	static const struct outdir_names names = { .experiment = "" };
 	char path[PATH_MAX];
 	int r = outdir_expand(arg, &names, path, sizeof(path));
+	struct config *cfg = p->into;
 
 	if (r < 0)
 		return r == -EINVAL ? "% stands before h, j, n, e, t, p or %" : strerror(-r);
+	cfg->archive = arg[outdir_stem(arg)];
 	return option_text(p, member, arg);
 }
 
@@ -295,8 +287,6 @@ static const char *set_workload(struct option_parse *parse, void *member, char *
 	return NULL;
 }
 
-#define TO(m) offsetof(struct config, m) /* NOLINT(bugprone-macro-parentheses): a member */
-
 const struct option_row start_options[] = {
 	OPTION_HEADING("What to trace (targets add up):"),
 	{ "all", 0, NULL, "Every process of the machine", option_true, TO(all), START_IN_CONFIG | START_TARGET },
@@ -304,8 +294,6 @@ const struct option_row start_options[] = {
 	  START_IN_CONFIG | START_LIST | START_TARGET },
 	{ "container", 0, "NAME", "Container, by name or ID; `new': all from now on", add_text, TO(containers),
 	  START_IN_CONFIG | START_LIST | START_TARGET },
-	{ "mem-node", 0, "NODE", "Bind the command's memory to this NUMA node", set_mem_node, TO(mem_node),
-	  START_BY_USER },
 	{ "pid", 'p', "PID[,PID]", "Running processes and all that they start", add_pids, 0, START_BY_USER },
 	{ "user", 0, "NAME", "Run the command as NAME, owner of the trace", set_user, TO(user) },
 	{ "wait-all", 0, NULL, "Trace until all processes of CMD have ended", option_true, TO(wait_all),
@@ -313,49 +301,30 @@ const struct option_row start_options[] = {
 	{ "workload", 0, "CMD", "Run CMD by sh -c, from its first instruction", set_workload, 0, START_BY_USER },
 
 	OPTION_HEADING("What to record:"),
-	{ "access", 0, "HOW", "Memory: auto,pages,faults,writes,pmu,watch=WHAT", memory_set_access, TO(access),
+	{ "access", 0, "HOW[,KEY=V]", "Memory: auto,pages,faults,writes,pmu,watch=WHAT", memory_set_access, TO(access),
 	  START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-block", 0, "SIZE", "Size of the blocks in access.out (default: 64K)", memory_set_access_block,
-	  TO(access_block_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-budget", 0, "PERCENT", "CPU time for looking at pages (default: 1)", memory_set_access_budget,
-	  TO(access_budget), START_IN_CONFIG | START_BY_SERVICE },
-	{ "access-interval", 0, "T", "Length of access.out's intervals (default: 100ms)", memory_set_access_interval,
-	  TO(access_interval_ns), START_IN_CONFIG | START_BY_SERVICE },
-	{ "alloc-min", 0, "SIZE", "Record allocations from SIZE on (+alloc: from 4K)", memory_set_alloc_min,
-	  TO(alloc_min_bytes), START_IN_CONFIG | START_BY_SERVICE },
-	{ "alloc-sites", 0, "HOW", "Alloc stacks: auto, python, native, caller, none", memory_set_alloc_sites,
-	  TO(alloc_sites), START_IN_CONFIG | START_BY_SERVICE },
+	{ "alloc", 0, "KEY=V[,KEY=V]", "Allocations of min=SIZE (4K), stacks by sites=HOW", memory_set_alloc, 0,
+	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "backend", 0, "NAME", "Hooks: auto, fentry, kprobe or tracepoint", set_backend, TO(backends),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "best-effort", 0, NULL, "Go on when something cannot be traced", option_true, TO(best_effort),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "collectors", 0, "LIST", "Sample cpu,disk,gpu,gpu_dev (default: all); none", set_collectors, TO(collectors),
 	  START_IN_CONFIG | START_BY_SERVICE },
-	{ "comm", 0, "GLOB", "Trace only threads whose name matches", add_text, TO(comm),
+	{ "comm", 0, "GLOB", "Only threads whose name matches; !GLOB: others", add_comm, 0,
 	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "cpu-each", 0, "T", "Interval of single CPUs' samples (as --interval)", set_interval, TO(cpu_each_ns),
-	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "disk", 0, "NAME", "Record only requests of this disk, as nvme0n1", add_disk, TO(disks),
 	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "dry", 0, NULL, "Run CMD untraced: its time, its memory, no rows", option_true, TO(dry), START_BY_USER },
-	{ "exclude-comm", 0, "GLOB", "Trace no threads whose name matches", add_text, TO(exclude_comm),
-	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },
-	{ "interval", 0, "S", "Seconds between samples and sums (default: 1)", set_interval, TO(interval_ns),
+	{ "interval", 0, "S[,cpu=T]", "Seconds between samples (1), and of single CPUs", set_interval, TO(interval_ns),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json", option_true, TO(no_args),
 	  START_IN_CONFIG | START_BY_SERVICE },
-	{ "nvtx", 0, NULL, "Record ranges that CMD marks by NVTX 3 as regions", option_true, TO(nvtx),
-	  START_BY_SERVICE },
 	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase", add_phase, TO(phases) },
 	{ "probes", 'P', "LIST", "bio,open: only these; -mmap, +syscalls: changes", set_probes, 0,
 	  START_IN_CONFIG | START_BY_SERVICE },
-	{ "regions", 0, "MODE", "Regions of PyTorch jobs: auto; off (default)", set_regions, TO(regions_auto),
-	  START_BY_SERVICE },
-	{ "sched", 0, "LEVEL", "CPU scheduling: sums (default); timeline; off", set_sched, 0,
-	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "regions", 0, "LIST", "Regions of PyTorch, NVTX 3: auto,nvtx; off", set_regions, 0, START_BY_SERVICE },
 
 	OPTION_HEADING("The trace folder:"),
-	{ "archive", 0, NULL, "Pack the trace into DIR.tar.gz at the end", option_true, TO(archive), START_BY_USER },
 	{ "buffer", 0, "SIZE", "Memory of the rings (default: 1/64, up to 1G)", option_buffer, TO(buffer_bytes),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "collect", 0, "GLOB", "Copy files that match into the trace at the end", add_text, TO(collect),
@@ -365,17 +334,14 @@ const struct option_row start_options[] = {
 	{ "experiment", 'e', "NAME", "Name of the experiment, %e (default: the script)", set_experiment, TO(experiment),
 	  START_BY_SERVICE },
 	{ "force", 0, NULL, "Replace an older trace in DIR", option_true, TO(force), START_BY_USER },
-	{ "keep", 0, "SIZE", "Drop the oldest rows beyond SIZE; sums stay", set_keep, TO(keep_bytes),
+	{ "keep", 0, "SIZE|sums", "Drop the oldest rows beyond SIZE; sums: keep none", set_keep, TO(keep_bytes),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "log", 0, NULL, "Keep the command's output in the trace, too", option_true, TO(log), START_BY_USER },
 	{ "min-free", 0, "SIZE", "Disk space to leave (default: 5 %, at most 2G)", option_size, TO(min_free_bytes),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "metrics-file", 0, "FILE", "Write Prometheus metrics every --interval", option_text, TO(metrics_file),
 	  START_IN_CONFIG },
-	{ "output", 'o', "DIR", "Folder of the trace (default: traces/%e_%t)", set_output, TO(out), START_BY_USER },
-
-	{ "rollup-only", 0, NULL, "Write sums per minute and process, no rows", option_true, TO(rollup_only),
-	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "output", 'o', "DIR", "Folder (traces/%e_%t); DIR.tar.gz packs it, too", set_output, TO(out), START_BY_USER },
 	{ "rotate", 0, "SIZE|TIME", "Begin new files at 64M, or every 10m", set_rotate, 0,
 	  START_IN_CONFIG | START_BY_SERVICE },
 
@@ -389,11 +355,27 @@ const struct option_row start_options[] = {
 	  START_BY_SERVICE },
 
 	OPTION_HEADING("Messages:"),
-	{ "no-report", 0, NULL, "No verdict at the end: the trace is not read", set_no_report, TO(report),
-	  START_BY_USER },
 	{ "quiet", 'q', NULL, "Only warnings and errors", set_quiet, TO(log_level), START_BY_SERVICE },
-	{ "report", 0, NULL, "Also print the report's first screen at the end", set_report, TO(report), START_BY_USER },
+	{ "report", 0, "WHAT", "At the end: verdict (default), screen, none", set_report, TO(report), START_BY_USER },
 	{ "verbose", 'v', NULL, "Also log each step and its reason", set_verbose, TO(log_level), START_BY_USER },
+	{ 0 },
+};
+
+const struct option_gone start_gone[] = {
+	{ "access-block", "--access=HOW,block=SIZE" },
+	{ "access-budget", "--access=HOW,budget=PERCENT" },
+	{ "access-interval", "--access=HOW,interval=T" },
+	{ "alloc-min", "--alloc=min=SIZE" },
+	{ "alloc-sites", "--alloc=sites=HOW" },
+	{ "archive", "--output=DIR.tar.gz" },
+	{ "cpu-each", "--interval=S,cpu=T" },
+	{ "dry", "scripts/recipes/matrix, which runs commands untraced, too" },
+	{ "exclude-comm", "--comm=!GLOB" },
+	{ "mem-node", "numactl --membind=NODE CMD" },
+	{ "no-report", "--report=none" },
+	{ "nvtx", "--regions=nvtx" },
+	{ "rollup-only", "--keep=sums" },
+	{ "sched", "--probes=-sched, --probes=+sched or --probes=+sched,+sched_switch" },
 	{ 0 },
 };
 
@@ -407,7 +389,6 @@ void start_config_defaults(struct config *cfg)
 		.probes = PROBES_DEFAULT,
 		.interval_ns = NSEC_PER_SEC,
 		.min_free_bytes = SPACE_DEFAULT,
-		.mem_node = -1,
 		.log_level = LOG_LEVEL_INFO,
 		.access_budget = CONFIG_ACCESS_BUDGET,
 		.access_hz = CONFIG_ACCESS_HZ,
@@ -420,51 +401,47 @@ void start_config_defaults(struct config *cfg)
 /* Returns what the options lack, or how they contradict one another; NULL: they fit. */
 static const char *check(const struct config *cfg)
 {
-	bool target = cfg->argv || cfg->n_pids || cfg->cgroups.n || cfg->containers.n || cfg->all;
+	const bool workload = cfg->argv, sums = cfg->rollup_only, alloc = cfg->probes >> DLT_alloc & 1,
+		   target = workload || cfg->n_pids || cfg->cgroups.n || cfg->containers.n || cfg->all,
+		   site = cfg->access == ACCESS_WATCH && *cfg->access_site,
+		   maps_named = cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map);
+	const struct {
+		bool has, lacks;
+		const char *text;
+	} rules[] = {
+		{ cfg->comm.n || cfg->exclude_comm.n, target,
+		  "--comm narrows a target and selects none: add --workload, --pid, --cgroup, --container or --all" },
+		{ true, target,
+		  "nothing to trace: give --workload \"CMD\" or -- CMD ARG..., or attach with --pid, --cgroup, "
+		  "--container or --all" },
+		{ cfg->log, workload, "--log keeps a workload's output, and there is no workload" },
+		{ cfg->wait_all, workload, "--wait-all waits for a workload's descendants, and there is no workload" },
+		{ cfg->regions_auto || cfg->nvtx, workload,
+		  "--regions needs a workload: the environment of running processes cannot be changed" },
+		{ cfg->nvtx, cfg->probes >> DLT_regions & 1,
+		  "--regions nvtx makes rows of regions, and --probes leaves regions out" },
+		{ alloc, workload || (cfg->n_pids && !cfg->all),
+		  "--probes +alloc needs a workload, which loads the library that records allocations, or --pid alone, "
+		  "for those of tensors" },
+		{ alloc && workload, !cfg->delay_ns,
+		  "--probes +alloc records from the beginning of each program on, so it cannot begin later (--delay)" },
+		{ cfg->access == ACCESS_PAGES || cfg->access == ACCESS_WRITES, cfg->access_interval_ns,
+		  "--access interval=0 gives each page fault a row of its own: it needs --access faults" },
+		{ site, workload,
+		  "--access watch=FILE.py:LINE needs a workload, which loads the library that records allocations" },
+		{ site, cfg->alloc_sites == ALLOC_SITES_AUTO || cfg->alloc_sites == ALLOC_SITES_PYTHON,
+		  "--access watch=FILE.py:LINE needs lines of Python: --alloc sites=auto or sites=python" },
+		{ sums, !cfg->pack && !cfg->rotate_bytes && !cfg->rotate_ns,
+		  "--keep sums writes no rows, so there is nothing for --compress and --rotate" },
+		{ sums, !alloc && !(cfg->probes >> DLT_access & 1) && !maps_named,
+		  "--keep sums writes no rows, so there is nothing for alloc, access and bio_map" },
+		{ cfg->keep_bytes, cfg->rotate_bytes <= cfg->keep_bytes,
+		  "--keep is less than --rotate: not one segment could be kept" },
+	};
 
-	if (!target && (cfg->comm.n || cfg->exclude_comm.n))
-		return "--comm and --exclude-comm narrow a target and select none: add --workload, "
-		       "--pid, --cgroup, --container or --all";
-	if (cfg->dry && (!cfg->argv || cfg->n_pids || cfg->cgroups.n || cfg->containers.n || cfg->all))
-		return "--dry runs a workload, and traces nothing: give --workload or -- CMD, and no other target";
-	if (!target)
-		return "nothing to trace: give --workload \"CMD\" or -- CMD ARG..., or attach with "
-		       "--pid, --cgroup, --container or --all";
-	if (!cfg->argv && cfg->log)
-		return "--log keeps a workload's output, and there is no workload";
-	if (!cfg->argv && cfg->mem_node >= 0)
-		return "--mem-node places a workload's memory, and there is no workload";
-	if (!cfg->argv && cfg->wait_all)
-		return "--wait-all waits for a workload's descendants, and there is no workload";
-	if (!cfg->argv && cfg->regions_auto)
-		return "--regions auto needs a workload: the environment of running processes cannot be changed";
-	if (!cfg->argv && cfg->nvtx)
-		return "--nvtx needs a workload: the environment of running processes cannot be changed";
-	if (cfg->nvtx && !(cfg->probes >> DLT_regions & 1))
-		return "--nvtx makes rows of regions, and --probes leaves regions out";
-	if (!cfg->argv && (!cfg->n_pids || cfg->all) && cfg->probes >> DLT_alloc & 1)
-		return "--probes +alloc needs a workload, which loads the library that records allocations, or --pid "
-		       "alone, for those of tensors";
-	if (cfg->rollup_only && (cfg->pack || cfg->rotate_bytes || cfg->rotate_ns || cfg->keep_bytes))
-		return "--rollup-only writes no rows, so there is nothing for --compress, --rotate and --keep";
-	if (cfg->rollup_only && cfg->probes & cfg->probes_named & PROBE_BIT(DLT_bio_map))
-		return "--rollup-only writes no rows of requests, so there is nothing for bio_map";
-	if (cfg->argv && cfg->delay_ns && cfg->probes >> DLT_alloc & 1)
-		return "--probes +alloc records from the beginning of each program on, so it cannot begin later "
-		       "(--delay)";
-	if (cfg->rollup_only && cfg->probes >> DLT_alloc & 1)
-		return "--rollup-only writes no rows, so there is nothing for alloc";
-	if (!cfg->access_interval_ns && (cfg->access == ACCESS_PAGES || cfg->access == ACCESS_WRITES))
-		return "--access-interval 0 gives each page fault a row of its own: it needs --access faults";
-	if (cfg->access == ACCESS_WATCH && *cfg->access_site && !cfg->argv)
-		return "--access watch=FILE.py:LINE needs a workload, which loads the library that records allocations";
-	if (cfg->access == ACCESS_WATCH && *cfg->access_site && cfg->alloc_sites != ALLOC_SITES_AUTO &&
-	    cfg->alloc_sites != ALLOC_SITES_PYTHON)
-		return "--access watch=FILE.py:LINE needs lines of Python: --alloc-sites auto or python";
-	if (cfg->rollup_only && cfg->probes >> DLT_access & 1)
-		return "--rollup-only writes no rows, so there is nothing for access";
-	if (cfg->keep_bytes && cfg->rotate_bytes > cfg->keep_bytes)
-		return "--keep is less than --rotate: not one segment could be kept";
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].has && !rules[i].lacks)
+			return rules[i].text;
 	return NULL;
 }
 
@@ -483,19 +460,11 @@ static void imply_rotate(struct config *cfg)
  * on by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user requests
  * may not.
  */
-static void imply_sched(struct config *cfg)
+static void imply_optional(struct config *cfg)
 {
-	const probe_mask timeline = probe_mask_of(PROBE_SCHED_TIMELINE, 0), named = cfg->probes_named | cfg->sched;
-	const probe_mask implied = probe_mask_of(PROBE_SCHED_SUMS, 0) & ~named;
-
-	cfg->probes |= cfg->sched;
-	if (cfg->no_sched)
-		cfg->probes &= ~timeline;
-	else if (cfg->all)
-		cfg->probes &= ~implied;
-	else
-		cfg->may_lack = implied;
-	cfg->may_lack |= probe_mask_of(PROBE_MAY_LACK, 0) & ~named;
+	if (cfg->all)
+		cfg->probes &= ~PROBE_BIT(DLT_sched) | cfg->probes_named;
+	cfg->may_lack = probe_mask_of(PROBE_MAY_LACK, 0) & ~cfg->probes_named;
 }
 
 /*
@@ -521,23 +490,6 @@ static void imply_bio_map(struct config *cfg)
 		cfg->probes &= ~map;
 }
 
-/*
- * A dry run is what a traced one is compared with, and so takes its options, too: those about what to record have no
- * effect, and the workload's environment is as without dltraced.
- */
-static void imply_dry(struct config *cfg)
-{
-	if (!cfg->dry)
-		return;
-	cfg->probes = cfg->sched = 0;
-	cfg->collectors = "none";
-	cfg->regions_auto = cfg->nvtx = cfg->wait_all = cfg->rollup_only = false;
-	cfg->delay_ns = cfg->duration_ns = cfg->linger_ns = 0;
-	cfg->rotate_bytes = cfg->rotate_ns = cfg->keep_bytes = 0;
-	cfg->pack = PACK_NONE;
-	cfg->metrics_file = NULL;
-}
-
 const char *start_config_finish(struct config *cfg)
 {
 	const char *why;
@@ -546,8 +498,7 @@ const char *start_config_finish(struct config *cfg)
 	why = check(cfg);
 	if (why)
 		return why;
-	imply_dry(cfg);
-	imply_sched(cfg);
+	imply_optional(cfg);
 	imply_printed(cfg);
 	imply_bio_map(cfg);
 	if (!cfg->access_interval_ns && cfg->access == ACCESS_AUTO)

@@ -4,6 +4,7 @@
 #define SESSION_START_OPTIONS_H
 
 #include "base/options.h"
+#include "base/options_unknown.h"
 
 /* Where an option is allowed beside the command line, and its properties. */
 enum start_flag {
@@ -18,6 +19,7 @@ struct config;
 
 /* The offsets in it are of members of struct config. */
 extern const struct option_row start_options[];
+extern const struct option_gone start_gone[];
 
 /* Sets CFG to the defaults. */
 void start_config_defaults(struct config *cfg);

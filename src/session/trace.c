@@ -314,7 +314,7 @@ int session_load(struct session *session)
 	int r, loaded;
 
 	note_start(session);
-	loaded = session->cfg->dry ? 0 : load_as_root(session);
+	loaded = load_as_root(session);
 	if (loaded < 0) {
 		r = session_go_untraced(session);
 		if (r)
@@ -327,7 +327,7 @@ int session_load(struct session *session)
 		log_err_r(r, "%s: the old trace", session->dir.path);
 		return EXIT_DLTRACED;
 	}
-	if (loaded < 0 || session->cfg->dry)
+	if (loaded < 0)
 		return 0;
 	r = look_at_space(session);
 	if (r)

@@ -56,8 +56,6 @@ struct config {
 	probe_mask probes; /* bit per probe of the registry */
 	probe_mask probes_named; /* of these, the ones that --probes names */
 	probe_mask meant; /* those that options of their own add to PROBES */
-	probe_mask sched; /* what --sched adds to PROBES */
-	bool no_sched; /* --sched off */
 	probe_mask may_lack; /* of PROBES, the ones that the trace does without where the kernel refuses them */
 	uint32_t backends; /* mask of 1 << enum backend; 0: auto */
 
@@ -70,10 +68,9 @@ struct config {
 	enum pack pack; /* --compress; PACK_NONE: off */
 	uint64_t rotate_bytes, rotate_ns; /* 0: not by size, not by time */
 	uint64_t keep_bytes; /* 0: all */
-	bool rollup_only;
+	bool rollup_only; /* --keep sums */
 
 	const char *user; /* --user */
-	int mem_node; /* the NUMA node that the workload takes memory from; -1: any */
 	struct config_list collect;
 	const char *collectors; /* --collectors, NULL: all */
 	const char *metrics_file; /* NULL: none */
@@ -106,7 +103,6 @@ struct config {
 	} alloc_sites;
 	bool regions_auto; /* --regions auto: the workload's Python marks its regions */
 	bool nvtx; /* the workload's ranges of NVTX are regions */
-	bool dry; /* runs the workload, and records nothing but its end */
 	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
 	enum config_report {
 		REPORT_VERDICT, /* a sentence of it at the end */
@@ -117,15 +113,15 @@ struct config {
 	void (*at_end)(const struct config *cfg, const char *dir, int dirfd);
 };
 
-#define CONFIG_ACCESS_INTERVAL_NS (100 * 1000000ULL) /* --access-interval's default */
+#define CONFIG_ACCESS_INTERVAL_NS (100 * 1000000ULL) /* of --access interval */
 #define CONFIG_ACCESS_INTERVAL_MIN_NS (10 * 1000000ULL)
-#define CONFIG_ACCESS_BLOCK_BYTES (64ULL << 10) /* --access-block's default */
+#define CONFIG_ACCESS_BLOCK_BYTES (64ULL << 10) /* of --access block */
 #define CONFIG_ACCESS_BLOCK_MIN_BYTES (4ULL << 10)
 #define CONFIG_ACCESS_BLOCK_MAX_BYTES (2ULL << 20)
-#define CONFIG_ACCESS_HZ 1000 /* --access pmu's default */
-#define CONFIG_ACCESS_BUDGET 1 /* --access-budget's default, percent */
+#define CONFIG_ACCESS_HZ 1000 /* of --access pmu */
+#define CONFIG_ACCESS_BUDGET 1 /* of --access budget, percent */
 extern const char *const config_access[ACCESS_N]; /* their names */
-#define CONFIG_ALLOC_MIN_BYTES 4096 /* --alloc-min's default */
+#define CONFIG_ALLOC_MIN_BYTES 4096 /* of --alloc min */
 extern const char *const config_alloc_sites[ALLOC_SITES_N]; /* their names */
 
 #define CONFIG_ROTATE_BYTES (64ULL << 20) /* where --compress or --keep implies --rotate */

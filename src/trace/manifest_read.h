@@ -43,7 +43,7 @@ struct manifest_facts {
 	char containers[256]; /* the containers of the target: names, ids, `new' */
 	uint64_t schema;
 	bool complete;
-	bool dry; /* nothing was traced: --dry */
+	bool dry; /* nothing was traced: scripts/recipes/matrix ran it */
 	bool has_usage;
 	uint64_t usage[USAGES]; /* of the workload */
 	bool has_status;

@@ -135,6 +135,14 @@ int outdir_expand(const char *pattern, const struct outdir_names *names, char *b
 	return 0;
 }
 
+size_t outdir_stem(const char *path)
+{
+	static const char suffix[] = ".tar.gz";
+	const size_t len = strlen(path), n = strlen(suffix);
+
+	return len > n && path[len - n - 1] != '/' && !strcmp(path + len - n, suffix) ? len - n : len;
+}
+
 /* Enter NAME below AT, making it when it is missing: then it gets UID and GID. Returns its descriptor or -errno. */
 static int enter_parent(int at, const char *name, uid_t uid, gid_t gid)
 {

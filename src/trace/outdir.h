@@ -38,6 +38,9 @@ void outdir_names_init(struct outdir_names *names, const char *experiment, char 
  */
 int outdir_expand(const char *pattern, const struct outdir_names *names, char *buf, size_t size);
 
+/* Returns the length of PATH without an end of .tar.gz, by which a user requests an archive beside the folder. */
+size_t outdir_stem(const char *path);
+
 /* The workload's output; until outdir_clear(), under the second name. */
 #define OUTDIR_LOG "workload.log"
 #define OUTDIR_LOG_NEW "workload.log.new"

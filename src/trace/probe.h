@@ -61,9 +61,6 @@ enum probe_flags {
 	PROBE_OF_CALLS = 128, /* rows are system calls */
 	PROBE_MORE_ROWS = 256, /* a call may have several rows, or none here and one in another file */
 	PROBE_ON_DEMAND = 4, /* off by default */
-	PROBE_SCHED_SUMS =
-		8, /* on with --sched sums; by default, too, where it loads, unless the target is the machine */
-	PROBE_SCHED_TIMELINE = 16, /* on with --sched timeline */
 	PROBE_MAY_LACK = 64, /* on by default, where the kernel does not refuse it */
 	PROBE_REFERENCE = 32, /* the rows of other files need it: --keep drops it last */
 	PROBE_WHOLE = 512, /* rows of other files refer to rows of any time: a part of a trace has all of them */

@@ -23,12 +23,12 @@ BEGIN, END = "<!-- BENCH=access tests/bench/run -->", "<!-- end of access -->"
 TOUCHES = os.path.realpath(os.path.join(tracers.BUILD, "workloads/touches"))
 FAULT, READ = "fault", "read"
 ROUNDS, MS = "20", "2000"  # of one run
-PAGES = ("--access", "pages", "--access-budget", "100")
+PAGES = ("--access", "pages,budget=100")
 
 # name, what is measured, options, goal in ns
 CELLS = {
     "a page fault, a read of new memory, --access faults": (FAULT, ("--access", "faults"), 250),
-    "the same, --access-interval 0: a row each": (FAULT, ("--access", "faults", "--access-interval", "0"), None),
+    "the same, --access interval=0: a row each": (FAULT, ("--access", "faults,interval=0"), None),
     "a page fault, --access pages": (FAULT, PAGES, None),
     "a read of a page, again and again, --access pages": (READ, PAGES, None),
 }
@@ -40,7 +40,7 @@ def one(b, kind, options, pages):
     trace = os.path.join(b.folder, "trace")
     load = [TOUCHES, *LOADS[kind], str(pages)]
     argv = load if options is None else [
-        tracers.DLTRACED, "start", "-q", "--no-report", "--force", "--collectors", "none", "--min-free", "0", "--buffer", "256M",
+        tracers.DLTRACED, "start", "-q", "--report=none", "--force", "--collectors", "none", "--min-free", "0", "--buffer", "256M",
         "-P", "access", *options, "-o", trace, "--", *load]
     out = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
     if options is None:

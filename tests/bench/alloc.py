@@ -32,22 +32,22 @@ PYTHON_LOAD = os.path.join(tracers.HERE, "alloc_load.py")
 
 
 def alloc(*options):
-    return lambda run, load: [tracers.DLTRACED, "start", "-q", "--no-report", "--collectors", "none", "--min-free", "0",
+    return lambda run, load: [tracers.DLTRACED, "start", "-q", "--report=none", "--collectors", "none", "--min-free", "0",
                               "--buffer", "256M", "-P", "alloc", *options, "-o", run.path("trace"), "--", *load]
 
 
 # name, pattern, options, goal in ns; None: untraced
 CELLS = {
-    "64 bytes, below the default --alloc-min of 4K: counted": (SMALL, ("--alloc-sites", "native"), 10),
-    "64 bytes, --alloc-min 0, no stacks": (SMALL, ("--alloc-min", "0", "--alloc-sites", "none"), 60),
-    "64 bytes, --alloc-min 0, callers": (SMALL, ("--alloc-min", "0", "--alloc-sites", "caller"), None),
-    "64 bytes, --alloc-min 0, stacks": (SMALL, ("--alloc-min", "0"), 100),
+    "64 bytes, below the default of 4K: counted": (SMALL, ("--alloc", "sites=native"), 10),
+    "64 bytes, --alloc min=0, no stacks": (SMALL, ("--alloc", "min=0,sites=none"), 60),
+    "64 bytes, --alloc min=0, callers": (SMALL, ("--alloc", "min=0,sites=caller"), None),
+    "64 bytes, --alloc min=0, stacks": (SMALL, ("--alloc", "min=0"), 100),
     "8 KiB, stacks": (LARGE, (), 100),
-    "a bytearray, --alloc-min 0, Python's lines, 8 frames": (PYTHON, ("--alloc-min", "0"), 150),
-    "the same, native stacks": (PYTHON, ("--alloc-min", "0", "--alloc-sites", "native"), None),
-    "a bytearray, --alloc-min 0, Python's lines, 32 frames": (DEEP, ("--alloc-min", "0"), None),
-    "a bytearray in a call of a function, Python's lines, 9 frames": (CALLED, ("--alloc-min", "0"), None),
-    "malloc by ctypes without the GIL, not in the first thread": (NO_GIL, ("--alloc-min", "0"), None),
+    "a bytearray, --alloc min=0, Python's lines, 8 frames": (PYTHON, ("--alloc", "min=0"), 150),
+    "the same, native stacks": (PYTHON, ("--alloc", "min=0,sites=native"), None),
+    "a bytearray, --alloc min=0, Python's lines, 32 frames": (DEEP, ("--alloc", "min=0"), None),
+    "a bytearray in a call of a function, Python's lines, 9 frames": (CALLED, ("--alloc", "min=0"), None),
+    "malloc by ctypes without the GIL, not in the first thread": (NO_GIL, ("--alloc", "min=0"), None),
 }
 
 
@@ -73,16 +73,16 @@ MEMRAY = tracers.Tracer("memray", lambda run, load: [load[0], "-m", "memray", "r
                         "none", "", needs=MEMRAY_PYTHON)
 PEERS = {
     "a preload that logs text from 4 KiB on: 64 bytes": Peer(
-        SMALL, shim(SHIM_MIN="4096"), "64 bytes, below the default --alloc-min of 4K: counted"),
+        SMALL, shim(SHIM_MIN="4096"), "64 bytes, below the default of 4K: counted"),
     "the same: 8 KiB": Peer(LARGE, shim(SHIM_MIN="4096"), "8 KiB, stacks"),
     "the same, with 8 frames: 8 KiB": Peer(LARGE, shim(SHIM_MIN="4096", SHIM_FRAMES="8")._replace(part=10), "8 KiB, stacks"),
     "heaptrack: 64 bytes": Peer(
         SMALL, tracers.Tracer("heaptrack", lambda run, load: ["heaptrack", *load], "none", ""),
-        "64 bytes, --alloc-min 0, stacks"),
+        "64 bytes, --alloc min=0, stacks"),
     "bpftrace, uprobes on malloc and free: 64 bytes": Peer(
         SMALL, tracers.Tracer("bpftrace", lambda run, load: ["bpftrace", "-p", str(run.load_pid), "-o", run.path("out"), BPFTRACE],
-                              "none", "", part=20, attaches=True), "64 bytes, --alloc-min 0, no stacks"),
-    "memray: a bytearray": Peer("memray python", MEMRAY, "a bytearray, --alloc-min 0, Python's lines, 8 frames"),
+                              "none", "", part=20, attaches=True), "64 bytes, --alloc min=0, no stacks"),
+    "memray: a bytearray": Peer("memray python", MEMRAY, "a bytearray, --alloc min=0, Python's lines, 8 frames"),
     "memray: a bytearray in a call of a function": Peer(
         "memray python-called", MEMRAY, "a bytearray in a call of a function, Python's lines, 9 frames"),
 }

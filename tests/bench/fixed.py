@@ -23,8 +23,8 @@ import tracers
 
 BEGIN, END = "<!-- BENCH=fixed tests/bench/run -->", "<!-- end of fixed -->"
 STORM = os.path.join(os.path.realpath(tracers.BUILD), "workloads/storm")
-START, NO_REPORT, NO_TOOLS = "dltraced start", "dltraced start --no-report", "dltraced start --no-report --collectors none"
-CALLS = "dltraced start --no-report --collectors none -P vfs_rw"
+START, NO_REPORT, NO_TOOLS = "dltraced start", "dltraced start --report none", "dltraced start --report none --collectors none"
+CALLS = "dltraced start --report none --collectors none -P vfs_rw"
 WAYS = (START, NO_REPORT, NO_TOOLS, CALLS)
 IN_DOCS = START, CALLS
 

@@ -45,7 +45,7 @@ def all_lost(*names):
     return value
 
 
-OURS = ("dltraced", "dltraced --sched off")
+OURS = ("dltraced", "dltraced -P -sched")
 
 
 def unaccounted(f):

@@ -56,9 +56,9 @@ if "dltraced.auto" not in sys.modules:
     sys.exit("the package was not imported")
 """
 
-UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced --sched off", "dltraced", "dltraced, BPF programs timed"
+UNTRACED, OFF, DEFAULT, COUNTED = "untraced", "dltraced -P -sched", "dltraced", "dltraced, BPF programs timed"
 REGIONS, ALLOC = "dltraced --regions auto", "dltraced --probes +alloc"
-WAYS = {UNTRACED: None, OFF: ("--sched", "off"), DEFAULT: (), REGIONS: ("--regions", "auto"), ALLOC: ("--probes", "+alloc"), COUNTED: ()}
+WAYS = {UNTRACED: None, OFF: ("-P", "-sched"), DEFAULT: (), REGIONS: ("--regions", "auto"), ALLOC: ("--probes", "+alloc"), COUNTED: ()}
 
 
 class JobRun(measure.Place):

@@ -113,7 +113,7 @@ def one(folder, program, how):
     """Returns ({form: ns}, rows, lost)."""
     trace = os.path.join(folder, "trace")
     shutil.rmtree(trace, ignore_errors=True)
-    start = [tracers.DLTRACED, "start", "-q", "--no-report", "--collectors", "none", "--min-free", "0", "-P", "regions",
+    start = [tracers.DLTRACED, "start", "-q", "--report=none", "--collectors", "none", "--min-free", "0", "-P", "regions",
              "-o", trace, "--"] if how == TRACED else []
     got = subprocess.run([*start, *program.argv], env={**os.environ, **program.environ}, capture_output=True, text=True,
                          cwd=folder, check=False)

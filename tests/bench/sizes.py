@@ -70,7 +70,7 @@ def ours(folder, job, environ):
     trace, got = os.path.join(folder, "trace"), {}
     for form, options in ((ZSTD, ("--rotate", "16M", "--compress", "zstd")), (TEXT, ())):
         shutil.rmtree(trace, ignore_errors=True)
-        run([tracers.DLTRACED, "start", "-q", "--no-report", "--collectors", "none", "--sched", "off", "--min-free", "0", "-P",
+        run([tracers.DLTRACED, "start", "-q", "--report=none", "--collectors", "none", "--min-free", "0", "-P",
              "vfs_rw", *options, "-o", trace, "--", *job])
         got[form] = sum(entry.stat().st_size for entry in os.scandir(trace) if entry.name.startswith("vfs_rw."))
     with open(os.path.join(trace, "manifest.json"), encoding="utf-8") as f:

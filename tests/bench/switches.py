@@ -28,9 +28,9 @@ def dltraced(*options):
                               "-o", run.path("trace"), "--", *load]
 
 
-def whole(*options):
+def whole(without=()):
     """All probes except those of disks, which record the whole machine's."""
-    return lambda run, load: tracers.dltraced(run, load, *options)
+    return lambda run, load: tracers.dltraced(run, load, without=without)
 
 
 def rows_of(run, name, *columns):
@@ -83,7 +83,7 @@ TRACERS = [
     (tracer("dltraced -P sched_switch", dltraced("-P", "sched_switch"), "a row for each", needs=tracers.DLTRACED,
             files=("trace/sched_switch.out",)), timeline),
     (tracer("dltraced", whole(), "all probes, with sums", needs=tracers.DLTRACED, files=("trace/sched.out",)), sums),
-    (tracer("dltraced --sched off", whole("--sched", "off"), "all other probes", needs=tracers.DLTRACED,
+    (tracer("dltraced -P -sched", whole(["sched"]), "all other probes", needs=tracers.DLTRACED,
             files=("trace/vfs_rw.out",)), None),
     (tracer("bpftrace", bpftrace, "a line for each"), lines),
     (tracer("bpftrace newest", lambda run, load: [*tracers.newest(), *bpftrace(run, load)[1:]],

@@ -41,8 +41,10 @@ class Tracer(NamedTuple):
         return None if os.path.exists(program) else f"{program} not found"
 
 
-def dltraced(run, load, *options, program=DLTRACED):
-    disk = ["--disk", run.disk] if run.disk else ["--probes", "-bio"]
+def dltraced(run, load, *options, program=DLTRACED, without=()):
+    disk = ["--disk", run.disk] if run.disk else []
+    probes = without if run.disk else ["bio", *without]
+    disk += ["--probes", ",".join("-" + probe for probe in probes)] if probes else []
     return [program, "start", "-q", "--collectors", "none", "--min-free", "0", *disk, *options,
             "-o", run.path("trace"), "--", *load]
 
@@ -87,7 +89,7 @@ TRACERS = [
     Tracer("none", lambda run, load: load, "none", "", needs="/bin/sh"),
     Tracer("dltraced", dltraced, "dltraced", "all probes, default rings", needs=DLTRACED,
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
-    Tracer("dltraced --sched off", lambda run, load: dltraced(run, load, "--sched", "off"), "dltraced",
+    Tracer("dltraced -P -sched", lambda run, load: dltraced(run, load, without=["sched"]), "dltraced",
            "all probes, without sums of CPU scheduling", needs=DLTRACED, only=COMMON + ("idle",),
            files=tuple("trace/" + f for f in DLTRACED_FILES)),
     Tracer("dltraced --buffer 1G", lambda run, load: dltraced(run, load, "--buffer", "1G"), "dltraced",

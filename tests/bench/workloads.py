@@ -38,7 +38,7 @@ WORKLOADS = [
     Workload("soak", "reads", ("pread64",), 10000000, rounds=1, only=("none", "dltraced"),
              help="10 M reads in a row"),
     Workload("start", "idle", (), 0, help="no calls: from the start of the tracer to main()"),
-    Workload("idle", "idle", (), 10000, rounds=1, only=("dltraced", "dltraced --sched off"),
+    Workload("idle", "idle", (), 10000, rounds=1, only=("dltraced", "dltraced -P -sched"),
              help="10 s of sleep"),
 ]
 

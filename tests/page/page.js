@@ -528,7 +528,7 @@ const tests = {
 		const p = await opened(written('empty', REPORTS.empty()));
 
 		assert.match(await p.locator('#missing').innerText(), /CPU use: comes from the collector cpu/);
-		assert.match(await p.locator('#missing').innerText(), /--sched sums/);
+		assert.match(await p.locator('#missing').innerText(), /--probes \+sched/);
 		await close(p);
 		const still = REPORTS.empty();
 

@@ -152,7 +152,7 @@ static inline int run_as(struct fixture *f, const struct workload_user *u, char 
 {
 	int r;
 
-	assert_int_equal(workload_prepare(&f->w, argv, u, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, argv, u, -1), 0);
 	assert_int_equal(workload_go(&f->w), 0);
 	r = await_exit(&f->w);
 	workload_free(&f->w);

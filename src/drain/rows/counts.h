@@ -35,7 +35,7 @@ struct probe_counts {
 	uint64_t refused; /* pages that were read ahead, and of which it is not known whether they are used */
 	uint64_t nvtx; /* of regions: rows that came by NVTX */
 	uint64_t dropped, dropped_bytes; /* of the rows and bytes, by --keep */
-	uint64_t summed; /* never written as rows: --rollup-only */
+	uint64_t summed; /* never written as rows: --keep sums */
 };
 
 /* What the manifest has of a stage besides the counts of its probe: a struct of the stage's own. */

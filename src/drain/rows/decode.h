@@ -30,8 +30,8 @@ struct owner;
 
 struct decode_counts {
 	uint64_t records;
-	uint64_t filtered; /* by --comm, --exclude-comm; of printed lines, those without news */
-	uint64_t summed; /* instead of a row: --rollup-only */
+	uint64_t filtered; /* by --comm; of printed lines, those without news */
+	uint64_t summed; /* instead of a row: --keep sums */
 	uint64_t unread; /* writes to the job's output, or their ends, that were not searched; of pids: processes that
 			    were others by then */
 	uint64_t lines; /* of the job's output, that were searched for lines about phases */
@@ -48,7 +48,7 @@ struct decode {
 	struct sink sinks[DLT_PROBES]; /* fd -1: not asked for */
 	struct decode_counts counts[DLT_PROBES];
 	const struct config *cfg;
-	struct rollup *rollup; /* --rollup-only, else NULL */
+	struct rollup *rollup; /* --keep sums, else NULL */
 	probe_mask summed; /* mask of the probes whose rows it takes */
 	probe_mask observed; /* of the probes whose rows are operations */
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */

@@ -190,7 +190,7 @@ static const struct per_probe {
 	{ "dltraced_rows_lost_total", "Rows that are missing in the files: no room in the buffer, or not written.",
 	  offsetof(struct probe_counts, lost) },
 	{ "dltraced_rows_late_total", "Rows written after a later one.", offsetof(struct probe_counts, late) },
-	{ "dltraced_rows_summed_total", "Rows summed up and never written (--rollup-only).",
+	{ "dltraced_rows_summed_total", "Rows summed up and never written (--keep sums).",
 	  offsetof(struct probe_counts, summed) },
 	{ "dltraced_rows_dropped_total", "Rows dropped later to keep the trace small (--keep).",
 	  offsetof(struct probe_counts, dropped) },

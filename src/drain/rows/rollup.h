@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Roll-ups: sums of rows that are not kept, per minute, file of the trace, kind of operation and process.
- * Adds up records (--rollup-only) or rows (a segment that --keep drops) and makes the rows of rollup.out.
+ * Adds up records (--keep sums) or rows (a segment that --keep drops) and makes the rows of rollup.out.
  * One owner at a time; bounded memory.
  */
 #ifndef DRAIN_ROWS_ROLLUP_H
@@ -35,7 +35,7 @@ struct rollup {
 void rollup_init(struct rollup *r);
 void rollup_free(struct rollup *r);
 
-/* Are P's rows summed up with --rollup-only? Rows of operations are. */
+/* Are P's rows summed up with --keep sums? Rows of operations are. */
 bool rollup_takes(const struct probe *p);
 
 /*

@@ -19,8 +19,8 @@ struct privilege {
 
 /* Tasks of a trace after its start that need privileges. */
 struct privilege_needs {
-	bool children; /* the collectors, or --collect and --archive: these become a user */
-	bool user_work; /* --collect, --archive */
+	bool children; /* the collectors, or --collect and archives: these become a user */
+	bool user_work; /* --collect, archives */
 	bool files_of_others; /* --metrics-file */
 	bool quota; /* the folder's owner has one */
 };

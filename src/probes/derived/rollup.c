@@ -19,12 +19,12 @@ static const struct field fields[] = {
 	{ "BYTES", "sum of RETURNED (vfs_rw) or BYTES (bio) of the others", FIELD_U64, AT(bytes), .unit = "bytes" },
 	{ "LAT_NS", "sum of LAT_NS, ns", FIELD_U64, AT(lat_ns) },
 	{ "MAX_LAT_NS", "the longest LAT_NS, ns", FIELD_U64, AT(max_lat_ns) },
-	{ "SEGMENT", "the segment that --keep dropped; - with --rollup-only", FIELD_S64, AT(segment) },
+	{ "SEGMENT", "the segment that --keep dropped; - with --keep sums", FIELD_S64, AT(segment) },
 };
 
 const struct probe rollup_probe = {
 	.name = "rollup",
-	.help = "sums of rows that are not kept, per minute, file and process (--keep, --rollup-only)",
+	.help = "sums of rows that are not kept, per minute, file and process (--keep)",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_rollup),
 	.flags = PROBE_NEVER_PAUSED,

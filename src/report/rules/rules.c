@@ -142,16 +142,17 @@ static const struct {
 	{ RULE_TRAINS, has_trainers, TRAINS, "a trainer" },
 	{ RULE_WAITS, rules_know_job, TRAINS, NULL },
 	{ RULE_WAITS, rules_know_waits,
-	  "when the trainers waited: gpu.out, or sched.out (--sched sums), or pids.out and "
+	  "when the trainers waited: gpu.out, or sched.out (--probes +sched), or pids.out and "
 	  "vfs_rw.out",
 	  "known waits" },
 	{ RULE_NO_MORE, has_no_more,
-	  "all waits of the trainers, those in poll(2) and futex(2) too: gpu.out, sched.out (--sched sums), or their "
+	  "all waits of the trainers, those in poll(2) and futex(2) too: gpu.out, sched.out (--probes +sched), or "
+	  "their "
 	  "CPU time, where they have ended and use no GPU",
 	  "few unseen waits" },
 	{ RULE_SCHED, has_sched,
-	  "CPU scheduling: sched.out or sched_switch.out (--sched sums, "
-	  "--sched timeline)",
+	  "CPU scheduling: sched.out or sched_switch.out (--probes "
+	  "+sched,+sched_switch)",
 	  "sched.out or sched_switch.out" },
 	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)", "cpu.out" },
 	{ RULE_ACCOUNT, has_account, "how much a read fetched from disk (DISK_BYTES): this kernel does not count it",

@@ -134,7 +134,7 @@ static void show_decode(struct report *report, struct finding *finding)
 			    FMT_NS(user_ns), FMT_NS(life_ns), rules_percent((double)user_ns, (double)life_ns));
 	if (!why->has_switches && !why->has_sums)
 		finding_add(finding, "when they computed is estimated: their CPU time at exit, evenly over the time "
-				     "between their calls; --sched sums or timeline records it");
+				     "between their calls; --probes +sched records it");
 	if (!isnan(why->cpu_idle_percent))
 		finding_add(finding, "the machine's CPUs were idle for %.0f %% of the time (cpu.out)",
 			    why->cpu_idle_percent);
@@ -398,9 +398,10 @@ const struct rule rule_no_training = {
 	.number = "none of the others",
 	.is_share = true,
 	.evidence = show_unknown,
-	.advice = "Without CPU scheduling (--sched off, --all) the report knows waits only of jobs with a GPU, with "
-		  "loaders, or with epochs in their log. Trace again with it, which is the default, or name the epochs "
-		  "of this trace by --app-log or --phase.",
+	.advice =
+		"Without CPU scheduling (--probes -sched, --all) the report knows waits only of jobs with a GPU, with "
+		"loaders, or with epochs in their log. Trace again with it, which is the default, or name the epochs "
+		"of this trace by --app-log or --phase.",
 };
 
 const struct rule rule_cpu_bound = {

@@ -21,7 +21,7 @@ enum missing_kind {
 	MISSING_NO_END, /* the trace still runs, or dltraced was killed */
 	MISSING_LEFT_RUNNING, /* processes of the job outlived the trace */
 	MISSING_DROPPED, /* by --keep */
-	MISSING_SUMMED, /* by --rollup-only */
+	MISSING_SUMMED, /* by --keep sums */
 	MISSING_UNTRACED, /* a probe could not be attached */
 	MISSING_ENDED_BEFORE, /* the trace was ended on demand while the job ran */
 	MISSING_NOT_RECORDED, /* a probe was off */

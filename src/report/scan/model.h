@@ -323,7 +323,7 @@ extern const char report_t_names[REPORT_TS];
  */
 bool report_is_by_manifest(const struct manifest_probe *m);
 /*
- * Returns how many of N rows of the file NAME, of which only sums remain (--keep, --rollup-only), are of the part that
+ * Returns how many of N rows of the file NAME, of which only sums remain (--keep), are of the part that
  * is looked at, after rollup.out has been read: a sum, of a minute at most, counts by its last row. Without rollup.out,
  * all N.
  */

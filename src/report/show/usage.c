@@ -28,7 +28,7 @@ void text_usage(const struct report *report, int width, FILE *out)
 
 void text_dry(FILE *out)
 {
-	fputs("A dry run: the command ran without a trace (--dry), so what it waited for is not known\n", out);
+	fputs("A dry run: the command ran without a trace, so what it waited for is not known\n", out);
 }
 
 void report_usage_json(const struct report *report, struct json *json)

@@ -3,7 +3,7 @@
 #
 # The last thing that `start' writes on a terminal, whatever the job has written, is a screen of at most 12 lines of 80
 # columns: what the job waited for, how it ended, what is missing, which processes still run, where the trace is, and
-# what to type next. It agrees with the report. -q prints none of it; --no-report does not read the trace; a trace that
+# what to type next. It agrees with the report. -q prints none of it; --report=none does not read the trace; a trace that
 # is too large to be read in a moment is not waited for. The status is always the workload's. `stop' ends with the same
 # screen, and `status' of one trace prints what is known so far.
 . "${0%/*}/../lib.sh"
@@ -65,7 +65,7 @@ ended
 fact missing 'calls of close, create_del, mmap, sync, vfs_rw were not'
 
 if can_preload; then
-	shown --probes +alloc --alloc-min 1M -- env -i "$(command -v sleep)" 0.01
+	shown --probes +alloc --alloc min=1M -- env -i "$(command -v sleep)" 0.01
 	ended
 	fact missing 'allocations of 1 process without the library of alloc'
 	"$DLT" report "$t" | grep -q '^memory   no allocation is in the trace$' || fail "memory: $("$DLT" report "$t")"
@@ -73,7 +73,7 @@ fi
 
 # --- packed ---------------------------------------------------------------------------------------
 
-shown --archive -- true
+shown -o t.tar.gz -- true
 ended
 fact archive 't\.tar\.gz (.*B)'
 rm t.tar.gz
@@ -83,13 +83,13 @@ rm t.tar.gz
 shown -q -- sh -c 'echo mine; exit 5'
 equal "status with -q" $rc 5
 equal "what -q writes" "$(cat screen)" mine
-shown --no-report -- true
+shown --report=none -- true
 sed -n '/^dltraced:   job/,$p' screen >said
 ended
-grep -q '^dltraced: The ' screen && fail "--no-report has read the trace: $(cat screen)"
-shown --report -- true
+grep -q '^dltraced: The ' screen && fail "--report=none has read the trace: $(cat screen)"
+shown --report screen -- true
 ended
-grep -q "^next     dltraced report --full t$" screen || fail "--report prints no report: $(cat screen)"
+grep -q "^next     dltraced report --full t$" screen || fail "--report screen prints no report: $(cat screen)"
 
 # A trace too large to be read at once: no summary, but the command for it.
 cat >large <<'END'

@@ -55,6 +55,6 @@ t=without
 trace -- sh -c '[ ! -e /proc/self/fd/1 ]; exit $((7 + $?))' >&-
 equal "status of a workload whose standard output is closed" $? 7
 rm -r without
-"$DLT" start --collectors none --probes -bio --min-free 0 --report -o without -- sh -c 'exit 7' >&- 2>err
+"$DLT" start --collectors none --probes -bio --min-free 0 --report screen -o without -- sh -c 'exit 7' >&- 2>err
 equal "status where the screen cannot be printed" $? 7
 grep -q 'warning: .*first screen.*could not be written' err || fail "said: $(cat err)"

@@ -56,7 +56,7 @@ equal "a name with blanks" "$(col gpu command 'pid != "-"' | sort -u)" 'pt\040ma
 
 # --- a slower pace --------------------------------------------------------------------------------
 
-spawn --collectors cpu,gpu --interval 2 --cpu-each 1m -- sh -c 'read _ <gate'
+spawn --collectors cpu,gpu --interval 2,cpu=1m -- sh -c 'read _ <gate'
 twice() { [ "$(cpus '==' 2>err.cpus)" -ge 2 ]; }
 await enough 1 gpu
 await twice

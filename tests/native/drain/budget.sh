@@ -54,7 +54,7 @@ put start.reads_of_btf "$(grep -c '"/sys/kernel/btf/vmlinux".* = [0-9]' opens)"
 disk_ext4 16M
 gate
 # shellcheck disable=SC2016 # the workload's own
-spawn --probes +bio --sched timeline --disk "$disk" -- \
+spawn --probes +bio,+sched_switch --disk "$disk" -- \
 	sh -c 'touch ready; read _ <gate; "$0" -n 100000 -w 0 >traced; read _ <gate; : >again; read _ <gate' "$W/storm"
 await test -e ready
 

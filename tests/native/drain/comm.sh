@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --comm restricts the rows of calls to threads whose name at that moment matches a glob, --exclude-comm to threads
+# --comm restricts the rows of calls to threads whose name at that moment matches a glob, --comm '!GLOB' to threads
 # whose name matches none. Rows that are left out are counted as filtered. The life of processes is not left out.
 . "${0%/*}/../lib.sh"
 need python3
@@ -55,8 +55,8 @@ equal "rows without an option" "$(counts 1)" "$(cat calls)"
 
 narrowed od --comm od
 narrowed od --comm '[n-p]?'
-narrowed others --exclude-comm od
+narrowed others --comm '!od'
 narrowed two --comm od --comm 'h*'
-narrowed sh --exclude-comm 'w*' --exclude-comm '?d' --exclude-comm head
-narrowed two --comm '*' --exclude-comm sh --exclude-comm wc
+narrowed sh --comm '!w*' --comm '!?d' --comm '!head'
+narrowed two --comm '*' --comm '!sh' --comm '!wc'
 narrowed none --comm 'no such name'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # --keep drops the oldest rows and counts them: kept and dropped rows add up to the tally, rollup.out has the sums of
-# the dropped ones, and the names of files stay. --rollup-only writes only sums, which equal the tally.
+# the dropped ones, and the names of files stay. --keep=sums writes only sums, which equal the tally.
 . "${0%/*}/../lib.sh"
 need python3 gzip
 head -c 1048576 /dev/zero >data
@@ -67,7 +67,7 @@ equal "marks" "$(probe marks rows)" 40
 
 # --- sums and no rows -----------------------------------------------------------------------------
 
-trace --rollup-only -- "$W/storm" -n 100000 -w 0 "$TMPDIR/data" >out 2>err || fail "status $?"
+trace --keep=sums -- "$W/storm" -n 100000 -w 0 "$TMPDIR/data" >out 2>err || fail "status $?"
 for name in bio bio_map close create_del files mmap open sync vfs_rw; do
 	[ ! -e "$t/$name.out" ] || fail "$name.out is there"
 done

@@ -78,7 +78,7 @@ check whole
 # Again over the same file, attached, with sums only: no rows are written, and all of them are counted.
 sh -c 'read -r _ <gate; read -r _ <gate' 9>&- &
 target=$!
-spawn --rollup-only --pid $target --metrics-file "$TMPDIR/node/m.prom"
+spawn --keep=sums --pid $target --metrics-file "$TMPDIR/node/m.prom"
 tracing() { grep -q '^dltraced_tracing{.*} 1$' node/m.prom && grep -q '^dltraced_rows_summed_total' node/m.prom; }
 await tracing
 printf '\n\n' >&9

@@ -17,7 +17,7 @@ said() {
 for option in '' '--delay 1h' '--best-effort --log'; do
 	rm -f begun
 	# shellcheck disable=SC2086 # options
-	spawn $option --archive -- sh -c ': >begun; read _ <gate; exit 7'
+	spawn $option -o "$t.tar.gz" -- sh -c ': >begun; read _ <gate; exit 7'
 	await [ -e begun ]
 	rm -r "$t"
 	await grep -q 'has been removed' err

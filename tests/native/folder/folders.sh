@@ -45,7 +45,7 @@ grep -q 'exists: name a new folder' err || fail "$(cat err)"
 
 # Two traces of this host, one after the other: merge refuses them, and report adds them up.
 for nr in 1 2; do
-	"$DLT" start -q --no-report --collectors none -P open,vfs_rw,time_align -o "part$nr" -- cat secretprogram secretjob.sh >out || fail "part $nr: status $?"
+	"$DLT" start -q --report=none --collectors none -P open,vfs_rw,time_align -o "part$nr" -- cat secretprogram secretjob.sh >out || fail "part $nr: status $?"
 done
 ! "$DLT" merge part1 part2 -o both 2>err || fail "two folders: status 0"
 grep -q 'one trace folder at a time: report, export' err && [ ! -e both ] || fail "two folders: $(cat err)"

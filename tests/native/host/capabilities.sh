@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # A program with cap_bpf and cap_perfmon (setcap) that a plain user runs: traces are whole; the command has no
-# capability, and the caller's environment; stop, status, collectors and --archive work; and nobody can read or run
+# capability, and the caller's environment; stop, status, collectors and archives work; and nobody can read or run
 # anything through it that they could not before. What is not allowed is named: only one of the two capabilities,
 # --user, set-user-ID, and tracing in a user namespace.
 . "${0%/*}/../lib.sh"
@@ -54,7 +54,7 @@ id -u
 : >any/made
 read -r _ <gate
 END
-spawn --log --rotate 64K --compress gzip --collect 'any/made*' --archive -- sh job
+spawn --log --rotate 64K --compress gzip --collect 'any/made*' -o "$t.tar.gz" -- sh job
 await [ -e any/made ]
 given_up() { [ "$(cat "/proc/$dlt/task"/*/status | grep -c '^NoNewPrivs:.0')" = 0 ]; }
 await given_up

@@ -93,7 +93,7 @@ done
 rm -f open.out.new vfs_rw.out.new manifest.json.tmp ../t.tar.gz.part
 END
 t=$TMPDIR/theirs/t
-spawn --user nobody --rotate 64K --compress gzip --log --archive -- \
+spawn --user nobody --rotate 64K --compress gzip --log -o "$t.tar.gz" -- \
 	sh -c 'read _ <gate; i=0; while [ $i -lt 2500 ]; do true <gone$i; i=$((i + 1)); done 2>/dev/null; : >theirs/looped; read _ <gate'
 await grep -qs '"given_up"\|"kept"' "$t/manifest.json"
 as_nobody sh plant "$TMPDIR" &

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The server hangs (hungfs.py) when a trace is to begin there, and when it is over: at the start, also with
-# --background, and in report, --collect and --archive. A message says so, and dltraced waits. One ^C ends the wait:
+# --background, and in report, --collect and the archive. A message says so, and dltraced waits. One ^C ends the wait:
 # nothing that was to begin has run, and a workload's status is its own.
 #
 # slow: waits for half a minute
@@ -107,7 +107,7 @@ for end in killed answered; do
 	fi
 done
 
-# --- --collect and --archive ---------------------------------------------------------------------------
+# --- --collect and the archive ---------------------------------------------------------------------------
 
 echo x >far/x1
 rm -rf "$t"
@@ -123,9 +123,9 @@ t=$TMPDIR/far/t
 tar=$(command -v tar)
 printf '#!/bin/sh\nkill -USR1 %s\nexec %s "$@"\n' $server "$tar" >helpers/tar
 chmod 755 helpers/tar
-begin --archive -- sh -c 'exit 6'
-waits --archive
-interrupt 6 "--archive"
-grep -q 'warning: --archive: ended by a signal' err || fail "--archive: $(cat err)"
+begin -o "$t.tar.gz" -- sh -c 'exit 6'
+waits "the archive"
+interrupt 6 "the archive"
+grep -q 'warning: the archive: ended by a signal' err || fail "the archive: $(cat err)"
 answer
 check whole

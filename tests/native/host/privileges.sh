@@ -54,7 +54,7 @@ mkdir -m 777 any
 mkdir -m 755 metrics
 chown $other metrics
 t=$TMPDIR/any/t
-spawn --user nobody --metrics-file metrics/m.prom --interval 1 --rotate 64K --compress gzip --log --collect 'any/made*' --archive --collectors cpu,gpu -- \
+spawn --user nobody --metrics-file metrics/m.prom --interval 1 --rotate 64K --compress gzip --log --collect 'any/made*' -o "$t.tar.gz" --collectors cpu,gpu -- \
 	sh -c 'echo 1 >any/made; grep -E "NoNewPrivs|CapBnd" /proc/self/status >any/status; read _ <gate'
 await test -s any/status
 await given_up
@@ -102,7 +102,7 @@ join
 # --- root's own -----------------------------------------------------------------------------------
 
 t=$TMPDIR/t
-spawn --collectors cpu --archive -- sh -c 'read _ <gate'
+spawn --collectors cpu -o "$t.tar.gz" -- sh -c 'read _ <gate'
 await given_up
 equal "threads" "$(threads)" "$(both "DAC_OVERRIDE+DAC_READ_SEARCH+$few" 0:0 "DAC_OVERRIDE+$few")"
 await tool

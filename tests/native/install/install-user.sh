@@ -26,7 +26,7 @@ done
 readelf -SW "$top/build/dltraced" | grep -q ' \.symtab ' || fail "what was built has lost its symbols"
 
 if can_preload; then
-	home/.local/bin/dltraced start -q --no-report --collectors none --min-free 0 -P alloc -o "$t" -- \
+	home/.local/bin/dltraced start -q --report=none --collectors none --min-free 0 -P alloc -o "$t" -- \
 		"$W/alloc" 2 2 100 >tally || fail "a trace by the installed program: status $?"
 	[ "$(wc -l <"$t/alloc.out")" -gt 100 ] || fail "no allocations: $(wc -l <"$t/alloc.out") lines"
 fi

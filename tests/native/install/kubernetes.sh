@@ -102,7 +102,7 @@ inside dltraced report "/traces/node1/${t##*/}" >out 2>&1 || fail "the report of
 grep -q 'the trace has no end' out || fail "not running: $(cat out)"
 inside dltraced status --json | grep -q "/traces/node1/${t##*/}" || fail "status: $(inside dltraced status)"
 
-inside dltraced start -q --no-report --collectors none --min-free 0 --duration 2s --container "$id" -o /traces/one >out 2>&1 ||
+inside dltraced start -q --report=none --collectors none --min-free 0 --duration 2s --container "$id" -o /traces/one >out 2>&1 ||
 	fail "a trace of one container: $(cat out)"
 grep -q data traces/one/open.out || fail "the trace of one container has no rows of it: $(cat out)"
 

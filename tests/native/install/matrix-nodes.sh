@@ -15,6 +15,7 @@ plain=(-p 0 -w 0 -x --min-free -x 0 -x --collectors -x none)
 cpus=$(cat /sys/devices/system/node/node0/cpulist) || skip "/sys/devices/system/node"
 mkdir -p fake/node0 fake/node1
 echo 0-1 >fake/online
+echo 0 >fake/has_memory
 echo 'Node 0 MemTotal: 1024 kB' >fake/node0/meminfo
 echo 'Node 1 MemTotal: 0 kB' >fake/node1/meminfo
 echo "$cpus" >fake/node0/cpulist
@@ -31,13 +32,15 @@ equal "CPUs" "$(cut -f 2 d5/grep.here.1/workload.log)" "$cpus"
 if [ -e /proc/self/numa_maps ]; then
 	for node in /sys/devices/system/node/node*; do
 		grep -q 'MemTotal: *[1-9]' "$node/meminfo" || continue
-		node=${node##*/node}
+		node=${node##*/node} policy=bind:${node##*/node}
+		[ "$(cat /sys/devices/system/node/has_memory)" != "$node" ] || policy=default
+		[ $policy = default ] || command -v numactl >/dev/null || continue
 		echo "near dry mem=$node" >modes
 		"$matrix" "${plain[@]}" modes "d8.$node" 1 'cat /proc/self/numa_maps' >out 2>&1 || fail "mem=$node: status $?: $(cat out)"
 		equal "its node" "$(cut -f 6 "d8.$node/matrix.tsv" | tail -n 1)" "$node"
 		equal "policy and pages of the heap" \
 			"$(awk '/heap/ { printf $2; for (i = 3; i <= NF; i++) if ($i ~ /^N[0-9]/) printf " %s", $i }' "d8.$node/cat.near.1/workload.log" |
-				sed 's/=.*//')" "bind:$node N$node"
+				sed 's/=.*//')" "$policy N$node"
 	done
 else
 	echo "note: the policy of memory was not looked at: /proc/self/numa_maps (CONFIG_NUMA)"

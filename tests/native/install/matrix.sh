@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The recipe matrix: every mode, repetition and command is run once, in an order that its seed repeats; options and
-# --dry reach the runs; a run that fails is in no sum; the numbers of report --matrix are those of Python's statistics.
+# The recipe matrix: every mode, repetition and command is run once, in an order that its seed repeats; options reach
+# the runs, and dry ones are as without dltraced; a run that fails is in no sum; the numbers of report --matrix are those of Python's statistics.
 . "${0%/*}/../lib.sh"
 need_preload
 need python3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# --collect copies the workload's files into the trace folder and --archive packs it, both as the workload's user, who
+# --collect copies the workload's files into the trace folder and -o DIR.tar.gz packs it, both as the workload's user, who
 # can read all of the archive and gets nothing that was not readable before.
 . "${0%/*}/../lib.sh"
 need setpriv tar
@@ -13,7 +13,7 @@ echo secret >secret
 chmod 600 secret
 cd theirs || exit 1
 t=$TMPDIR/theirs/t
-trace --user nobody --collect 'out/*.csv' --collect ../secret --archive -- \
+trace --user nobody --collect 'out/*.csv' --collect ../secret -o "$t.tar.gz" -- \
 	sh -c 'mkdir out; echo 1 >out/a.csv; ln -s a.csv out/b.csv; echo 2 >out/c' 2>../err ||
 	fail "status $?: $(cat ../err)"
 

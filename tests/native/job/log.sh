@@ -76,7 +76,7 @@ END
 rm -rf "$t"
 mkfifo keys
 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' sh shell \
-	"$DLT" start -q --no-report --collectors none --probes -bio --log -o "$t" -- sh job <keys >screen 2>&1 9>&- &
+	"$DLT" start -q --report=none --collectors none --probes -bio --log -o "$t" -- sh job <keys >screen 2>&1 9>&- &
 exec 8>keys
 await grep -qs '33 133' screen
 echo something >&8

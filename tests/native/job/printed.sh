@@ -56,7 +56,7 @@ sys.stdout.buffer.write(out)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 EOF
 rm -rf "$t"
-python3 terminal.py "$DLT" start -q --no-report --collectors none -P -bio --min-free 0 -o "$t" --workload \
+python3 terminal.py "$DLT" start -q --report=none --collectors none -P -bio --min-free 0 -o "$t" --workload \
 	"test -t 1 && test -t 2 && exec python3 '$job' lines account" >out || fail "on a terminal: $? $(cat out)"
 check printed account
 equal "lines on a terminal" "$(grep -c finished out)" 5

@@ -11,5 +11,5 @@ python
 [ -e /proc/self/numa_maps ] || skip "/proc/PID/numa_maps (CONFIG_NUMA)"
 ms=1000
 [ -z "$slow" ] || ms=4000
-trace --probes access,time_align --access pages --access-budget 100 -- "$W/touches" nodes 2 $ms 4096 >tally || fail "status $?"
+trace --probes access,time_align --access pages,budget=100 -- "$W/touches" nodes 2 $ms 4096 >tally || fail "status $?"
 check access_nodes tally

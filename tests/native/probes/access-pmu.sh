@@ -27,7 +27,7 @@ grep -q "allows $most samples a second" err || fail "too many samples: $(cat err
 
 n=2000
 [ -z "$slow" ] || n=400
-trace --probes access,time_align --access "pmu:$most" --access-interval 0 -- "$W/touches" faults 3 4 $n >tally || fail "status $?"
+trace --probes access,time_align --access "pmu:$most,interval=0" -- "$W/touches" faults 3 4 $n >tally || fail "status $?"
 check access tally sampled
 equal "events" "$(manifest 'm["access"]["source"], m["access"]["hz"], m["access"]["events"]')" "('pmu', $most, ['cpu/mem-loads', 'cpu/mem-stores'])"
 [ "$(manifest 'm["access"]["addressless_samples"]')" -gt 0 ] || fail "switches of threads have an address"

@@ -34,7 +34,7 @@ del block
 end = time.monotonic() + 2
 rounds("other", other(), lambda: time.monotonic() > end)
 END
-spawn --probes access,alloc,time_align --access watch=watched.py:3 --access-interval 0 --alloc-min 64K -- python3 watched.py >tally
+spawn --probes access,alloc,time_align --access watch=watched.py:3,interval=0 --alloc min=64K -- python3 watched.py >tally
 has_rows() { [ -e "$t/access.out" ] && [ "$(rows access | wc -l)" -gt 2000 ]; }
 await eval 'has_rows || gone $dlt'
 touch seen

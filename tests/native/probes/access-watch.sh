@@ -13,7 +13,7 @@ at=0x510000000040
 other=$!
 trap 'kill $other; cleanup' EXIT
 for interval in 0 100ms; do
-	trace --probes access,time_align --access watch=$at:8 --access-interval $interval -- "$W/touches" watched 2 2000 $at >tally 2>err ||
+	trace --probes access,time_align --access watch=$at:8,interval=$interval -- "$W/touches" watched 2 2000 $at >tally 2>err ||
 		{ grep -q "registers" err && skip "hardware breakpoints"; fail "status $?: $(cat err)"; }
 	equal "processes" "$(wc -l <tally)" 2
 	while read -r _ pid n; do

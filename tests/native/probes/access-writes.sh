@@ -34,7 +34,7 @@ ms=1000 interval=100ms areas=areas
 case $(uname -r) in 5.*) areas=- ;; esac # from 6.1 on
 for mode in "phases 2" "inherited 2" "threads 1"; do
 	[ "$mode" != "threads 1" ] || [ -z "$slow" ] || [ -n "${LONG-}" ] || continue # access-pages has it, too
-	trace --probes access,time_align --access writes --access-interval $interval --access-block 4K --access-budget 100 -- "$W/touches" $mode $ms 4000 >tally ||
+	trace --probes access,time_align --access writes,interval=$interval,block=4K,budget=100 -- "$W/touches" $mode $ms 4000 >tally ||
 		fail "$mode: status $?"
 	check access_pages tally $areas
 done

@@ -9,7 +9,7 @@
 python
 n=2000
 [ -z "$slow" ] || n=400
-trace --probes access,time_align --access faults --access-interval 0 -- "$W/touches" faults 3 4 $n >tally || fail "status $?"
+trace --probes access,time_align --access faults,interval=0 -- "$W/touches" faults 3 4 $n >tally || fail "status $?"
 check access tally single
 trace --probes access,time_align --access faults -- "$W/touches" faults 3 4 $n >tally || fail "status $?"
 check access tally joined

@@ -13,7 +13,7 @@ python
 root=${PYENV_ROOT:-$HOME/.pyenv}
 workloads=$here/../workloads
 found='' embedded=''
-allocs() { trace --probes alloc,time_align --alloc-min 64K "$@" 2>err || fail "status $?: $(cat err)"; }
+allocs() { trace --probes alloc,time_align --alloc min=64K "$@" 2>err || fail "status $?: $(cat err)"; }
 # version PYTHON: such as 3.11
 version() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null; }
 
@@ -28,7 +28,7 @@ for p in /usr/bin/python3.* /usr/local/bin/python3.* "$root"/versions/*/bin/pyth
 	allocs -- "$p" -W ignore "$workloads/alloc_lines.py" >tally
 	check alloc_lines tally
 	# shellcheck disable=SC2016 # the workload's shell
-	trace --probes alloc --alloc-min 0 -- sh -c 'DLTRACED_ALLOC="$DLTRACED_ALLOC check=1" exec "$@"' - \
+	trace --probes alloc --alloc min=0 -- sh -c 'DLTRACED_ALLOC="$DLTRACED_ALLOC check=1" exec "$@"' - \
 		"$p" -W ignore "$workloads/alloc_lines.py" 3 >tally 2>err || fail "$v: what is kept is wrong: $? $(cat err)"
 
 	home=${p%/bin/python3} so=${p%/bin/python3}/lib/libpython$v.so.1.0
@@ -54,9 +54,9 @@ fi
 [ "$embedded" ] || echo "note: without libpython, no interpreter was ended beside threads"
 
 # as asked for
-allocs --alloc-sites python -- python3 -c 'x = bytearray(99999)'
+allocs --alloc sites=python -- python3 -c 'x = bytearray(99999)'
 [ "$(rows sites 'KIND == "python" && FRAMES == "<string>:1:<module>"' | wc -l)" = 1 ] || fail "python: $(rows sites)"
-allocs --alloc-sites python -- "$W/alloc" 1 1 10 >tally
+allocs --alloc sites=python -- "$W/alloc" 1 1 10 >tally
 equal "stacks of more than a caller" "$(rows sites 'KIND != "module" && FRAMES ~ /;/' | wc -l)" 0
-allocs --alloc-sites native -- python3 -c 'x = bytearray(99999)'
+allocs --alloc sites=native -- python3 -c 'x = bytearray(99999)'
 equal "rows with lines" "$(rows sites 'KIND == "python"' | wc -l)" 0

@@ -10,7 +10,7 @@ python torch
 python3 -W ignore "$here/../workloads/tensors_torch.py" ready go >tally 2>job.err &
 job=$!
 await test -e ready
-spawn -v --probes alloc,time_align --alloc-min 0 --pid "$job"
+spawn -v --probes alloc,time_align --alloc min=0 --pid "$job"
 await test -s "$t/alloc.out"
 await grep -q 'has probes on' err
 : >go

@@ -21,7 +21,7 @@ runs() {
 
 # follow ARG...: a trace of it, and its end.
 follow() {
-	spawn -v --probes alloc,time_align --alloc-min 0 --pid "$job" "$@"
+	spawn -v --probes alloc,time_align --alloc min=0 --pid "$job" "$@"
 	await test -s "$t/alloc.out"
 	await grep -q 'has probes on' err
 	: >go
@@ -44,17 +44,17 @@ check tensors tally "$W/tensors" "$library" bare
 
 # one frame, and none
 runs c10-plain.so
-follow --alloc-sites caller
+follow --alloc sites=caller
 equal "stacks of more than a caller" "$(rows sites 'KIND == "native" && FRAMES ~ /;/' | wc -l)" 0
 equal "rows without a caller" "$(rows alloc 'SITE == "-" && SIZE != 77777 && SIZE != "-"' | wc -l)" 0
 runs c10-plain.so
-follow --alloc-sites none
+follow --alloc sites=none
 equal "stacks" "$(rows sites 1 | wc -l)" 0
 equal "rows with a stack" "$(rows alloc 'SITE != "-"' | wc -l)" 0
 
-# only blocks from --alloc-min on; the others are counted
+# only blocks from --alloc min=SIZE on; the others are counted
 runs c10-plain.so
-follow --alloc-min 20K
+follow --alloc min=20K
 equal "small rows" "$(rows alloc 'SIZE != "-" && SIZE < 20480' | wc -l)" "$(rows alloc 'FUNC == "libc:posix_memalign" && SIZE < 20480' | wc -l)"
 equal "frees" "$(rows alloc 'FUNC == "c10::free_cpu" && SIZE != 77777 && SIZE != "-"' | wc -l)" 30
 [ "$(manifest 'm["alloc"]["small_calls"]')" -ge 600 ] || fail "small calls: $(manifest 'm["alloc"]')"

@@ -11,10 +11,10 @@ python
 [ "$(uname -m)" = x86_64 ] || skip "x86-64"
 n=20000
 [ -z "$slow" ] || n=2000
-trace --probes alloc,time_align --alloc-min 64K -- "$W/alloc_stacks" $n >tally 2>err || fail "status $?: $(cat err)"
+trace --probes alloc,time_align --alloc min=64K -- "$W/alloc_stacks" $n >tally 2>err || fail "status $?: $(cat err)"
 check alloc_stacks tally "$W/alloc_stacks" $n
 # shellcheck disable=SC2016 # the workload's shell
-trace --probes alloc --alloc-min 64K -- sh -c 'DLTRACED_ALLOC="$DLTRACED_ALLOC check=1" exec "$@"' - "$W/alloc_stacks" $n >tally 2>err ||
+trace --probes alloc --alloc min=64K -- sh -c 'DLTRACED_ALLOC="$DLTRACED_ALLOC check=1" exec "$@"' - "$W/alloc_stacks" $n >tally 2>err ||
 	fail "what is kept is wrong: $? $(cat err)"
 
 cat >part.c <<'END'
@@ -41,7 +41,7 @@ int main(void)
 }
 END
 if gcc -shared -fPIC -o even.so part.c 2>err && cp even.so odd.so && gcc -o loads loads.c -ldl 2>err; then
-	trace --probes alloc --alloc-min 64K -- ./loads 2>err || fail "status $?: $(cat err)"
+	trace --probes alloc --alloc min=64K -- ./loads 2>err || fail "status $?: $(cat err)"
 	[ "$(rows alloc 'SIZE == 70001' | wc -l)" -gt 2 ] && pair='70000:even.so 70001:odd.so' || echo "note: the libraries were not loaded to one place"
 	for of in ${pair-}; do
 		site=$(rows alloc "SIZE == ${of%:*}" | cut -f 13 | sort -u)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # alloc.out: every call of malloc and its relatives in processes that return, call _exit, are killed, execute a program
-# or fork, to the byte, with the block's life, who had allocated it, and its stack. What is below --alloc-min is
+# or fork, to the byte, with the block's life, who had allocated it, and its stack. What is below --alloc min=SIZE is
 # counted. A library that was preloaded before stays.
 . "${0%/*}/../lib.sh"
 need_preload
@@ -11,25 +11,25 @@ python
 n=500
 [ -z "$slow" ] || n=40
 allocs() { trace --probes alloc,time_align "$@" 2>err || fail "status $?: $(cat err)"; }
-allocs --alloc-min 64K -- "$W/alloc" 12 4 $n >tally
+allocs --alloc min=64K -- "$W/alloc" 12 4 $n >tally
 check alloc tally
 [ "$(manifest 'm["alloc"]["small_calls"]')" -gt 0 ] || fail "no small allocations"
 
-allocs --alloc-min 64K --alloc-sites none -- "$W/alloc" 1 1 10 >tally
+allocs --alloc min=64K --alloc sites=none -- "$W/alloc" 1 1 10 >tally
 [ "$(rows alloc | wc -l)" -gt 0 ] || fail "no rows without stacks"
 equal "rows with a stack" "$(rows alloc 'SITE != "-"' | wc -l)" 0
-allocs --alloc-min 64K --alloc-sites caller -- "$W/alloc" 1 1 10 >tally
+allocs --alloc min=64K --alloc sites=caller -- "$W/alloc" 1 1 10 >tally
 equal "stacks of more than a caller" "$(rows sites 'KIND == "native" && FRAMES ~ /;/' | wc -l)" 0
 [ "$(rows alloc 'SITE != "-"' | wc -l)" -gt 0 ] || fail "no callers"
 
 # every block of a shell: all that is freed and not known was there before the library
-allocs --alloc-min 0 -- sh -c 'x=$(echo a | cat); ls / >ls; exec cat ls' >out
+allocs --alloc min=0 -- sh -c 'x=$(echo a | cat); ls / >ls; exec cat ls' >out
 cmp ls out || fail "its output has changed"
 equal "small" "$(manifest 'm["alloc"]["small_calls"]')" 0
 [ "$(rows alloc 'FUNC == "malloc" && COMM == "cat"' | wc -l)" -gt 0 ] || fail "no rows of cat"
 
 # a thread whose first allocation is one of pthread_getattr_np(3), with the lock that shows its stack
-allocs --alloc-min 0 -- timeout -k 1 60 "$W/alloc_asks" >out
+allocs --alloc min=0 -- timeout -k 1 60 "$W/alloc_asks" >out
 site=$(rows alloc 'FUNC == "malloc" && SIZE == 70000' | cut -f 13)
 equal "its allocation's stack has a caller" "$(rows sites "SITE == \"${site:-0}\" && FRAMES ~ /;/" | wc -l)" 1
 
@@ -40,7 +40,7 @@ grep -q '/libdltraced-alloc.so:libpthread.so.0$' out || fail "LD_PRELOAD: $(cat 
 # another allocator, which prints at each end of a process what it has done
 for jemalloc in ${JEMALLOC-} /usr/lib/*/libjemalloc.so.2 /usr/lib64/libjemalloc.so.2; do [ ! -e "$jemalloc" ] || break; done
 if [ -e "$jemalloc" ]; then
-	allocs --alloc-min 64K -- env NO_PVALLOC=1 MALLOC_CONF=stats_print:true \
+	allocs --alloc min=64K -- env NO_PVALLOC=1 MALLOC_CONF=stats_print:true \
 		sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$jemalloc" "$W/alloc" 6 4 $n >tally
 	check alloc tally
 	grep -q 'Begin jemalloc statistics' err || fail "not by jemalloc: $(cat err)"
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 }
 END
 if gcc -fsanitize=address -o asan asan.c 2>err && ./asan 2>err; then
-	allocs --alloc-min 64K -- ./asan
+	allocs --alloc min=64K -- ./asan
 	equal "rows with AddressSanitizer" "$(rows alloc 'SIZE == 70000 || SIZE == 80000' | cut -f 6 | xargs)" "calloc realloc free"
 	ASAN_OPTIONS=exitcode=42 trace --probes alloc -- ./asan wrong 2>err
 	equal "status where it finds an error" $? 42

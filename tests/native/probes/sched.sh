@@ -20,8 +20,8 @@ run() {
 if [ -n "$slow" ]; then
 	run --probes sched,sched_switch,time_align
 else
-	run --sched timeline
-	run --sched sums --interval 2
+	run --probes -bio,+sched,+sched_switch
+	run --probes -bio,+sched --interval 2
 fi
 
 # Threads that run or sleep since before the trace and beyond its end have rows, too.

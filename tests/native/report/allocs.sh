@@ -12,7 +12,7 @@ need_preload
 python
 n=400
 [ -z "$slow" ] || n=40
-allocs() { trace --probes alloc,time_align --alloc-min 64K "$@" >tally 2>err || fail "status $?: $(cat err)"; }
+allocs() { trace --probes alloc,time_align --alloc min=64K "$@" >tally 2>err || fail "status $?: $(cat err)"; }
 report() {
 	"$DLT" report "$@" 2>err
 	[ $? -le 1 ] || fail "report $*: $(cat err)"

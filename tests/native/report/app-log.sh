@@ -140,7 +140,7 @@ grep -q -- "--app-log-tz 'Mars': " err || fail "said: $(cat err)"
 
 # with --cpu as well
 if "$DLT" probes | grep -q '^sched.out'; then
-	trace --sched sums --log -- python3 job.py "$DLT" "$t" >/dev/null || fail "status $? with --sched"
+	trace --probes -bio,+sched --log -- python3 job.py "$DLT" "$t" >/dev/null || fail "status $?, traced for --cpu"
 	"$DLT" report --cpu "$t" >text || fail "report --cpu"
 	for phase in 'dlio *2 .* epoch' 'mllog *2 .* eval' 'marks *1 .* tidy up'; do
 		grep -q "^$phase\$" text || fail "--cpu has no $phase: $(cat text)"

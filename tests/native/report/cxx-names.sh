@@ -42,7 +42,7 @@ int main()
 }
 END
 g++ -O1 -g -fno-optimize-sibling-calls -o job job.cpp || fail "g++"
-trace --probes alloc,time_align --alloc-min 512K -- ./job 2>err || fail "status $?: $(cat err)"
+trace --probes alloc,time_align --alloc min=512K -- ./job 2>err || fail "status $?: $(cat err)"
 "$DLT" report --json "$t" >json || fail "report: status $?"
 python3 - <<'END' || fail "stacks"
 import json

@@ -16,7 +16,7 @@
 #
 #     tests/native/report/jobs.sh tokens
 #     KEEP=DIR tests/native/report/jobs.sh tokens         keeps DIR/JOB/trace, account, report.json, log
-#     START='--sched sums' tests/native/report/jobs.sh    traced with these options
+#     START='--probes -bio,+sched' tests/native/report/jobs.sh    traced with these options
 #     REPORT=DIR tests/native/report/jobs.sh              reports again on what KEEP has left there, and runs nothing
 #
 # alone: shares of the time in jobs of few seconds

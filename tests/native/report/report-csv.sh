@@ -10,7 +10,7 @@ need python3
 report() { "$DLT" report "$@"; }
 golden=$here/../golden
 
-trace --sched timeline -- sh -c 'i=0; while [ $i -lt 20 ]; do dd if=/dev/zero of=f$i bs=4k count=4 2>/dev/null; cat f$i >/dev/null & i=$((i + 1)); done; wait; sync; echo epoch 1; mkdir d; mv f1 "d/a, \"b"' ||
+trace --probes -bio,+sched,+sched_switch -- sh -c 'i=0; while [ $i -lt 20 ]; do dd if=/dev/zero of=f$i bs=4k count=4 2>/dev/null; cat f$i >/dev/null & i=$((i + 1)); done; wait; sync; echo epoch 1; mkdir d; mv f1 "d/a, \"b"' ||
 	fail "status $?"
 report --json "$t" >json || fail "status $?"
 check functions json

@@ -25,7 +25,7 @@ for _ in range(5):
     os.write(fd, b"x" * 65536)
     os.fsync(fd)
 PY
-trace --sched sums -- python3 job.py
+trace --probes -bio,+sched -- python3 job.py
 equal "status" $? 0
 check whole
 "$DLT" report --cpu --threshold 0 --csv csv "$t" >text || fail "report --cpu: status $?"

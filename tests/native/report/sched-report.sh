@@ -125,7 +125,7 @@ reported() {
 	check sched_report csv text facts
 }
 
-trace --sched timeline --log -- python3 job.py >/dev/null
+trace --probes -bio,+sched,+sched_switch --log -- python3 job.py >/dev/null
 equal "status" $? 0
 check whole
 [ "$(cut -f5 "$t/sched.out" | grep -c '=1+')" -gt 0 ] || fail "the job's name is not in the trace"
@@ -190,12 +190,12 @@ rm "$t/pids.out" "$t/manifest.json" "$t/workload.out"
 grep -q 'pids.out is missing' text || fail "it does not say that pids.out is not there"
 rm "$t"/sched*.out
 "$DLT" report --cpu "$t" 2>err && fail "neither sched.out nor sched_switch.out: no error"
-grep -q -e '--sched sums' err || fail "it does not say what to do: $(cat err)"
+grep -q -e '--probes +sched' err || fail "it does not say what to do: $(cat err)"
 "$DLT" report --cpu /proc 2>/dev/null && fail "a folder that is no trace: no error"
 
 # Still growing.
 gate
-spawn --sched sums -- sh -c 'read _ <gate'
+spawn --probes -bio,+sched -- sh -c 'read _ <gate'
 await eval '[ "$(grep -sc . "$t/sched.out")" -gt 3 ]'
 "$DLT" report --cpu "$t" >text || fail "still growing: status $?"
 grep -q 'the trace has no end' text || fail "it does not say that the trace has no end"

@@ -33,7 +33,7 @@ truncate -s 8M mapped
 
 # try SOURCE
 try() {
-	trace --probes +alloc,+access --access "$1" --alloc-min 1M -- python3 touch.py 2>err || fail "$1: status $?: $(cat err)"
+	trace --probes +alloc,+access --access "$1" --alloc min=1M -- python3 touch.py 2>err || fail "$1: status $?: $(cat err)"
 	"$DLT" report --json "$t" >json || fail "report: status $?"
 	"$DLT" report "$t" | tr '\n' ' ' | tr -s ' ' | grep -q 'of 104 MiB that were watched, nothing touched 80.* MiB' || fail "screen: $("$DLT" report "$t")"
 	"$DLT" report --svg memory memory.svg "$t" || fail "picture: status $?"

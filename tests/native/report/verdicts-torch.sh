@@ -14,8 +14,8 @@ slow_disk 32M read=4
 "$train" --prepare --files 640 disk/data || fail "--prepare"
 again() { cold; }
 cold
-verdict storage-read --sched sums --probes +bio --disk "$disk" -- "$first" "$train" --files 640 --epochs 1 --account account disk/data
+verdict storage-read --probes +bio,+sched --disk "$disk" -- "$first" "$train" --files 640 --epochs 1 --account account disk/data
 again() { :; }
 # Data that is in the page cache now.
-verdict trainer-bound --sched sums -- "$first" "$train" --files 256 --epochs 1 --passes 16 --account account disk/data
+verdict trainer-bound --probes -bio,+sched -- "$first" "$train" --files 256 --epochs 1 --passes 16 --account account disk/data
 verdict trainer-bound,unknown -- "$first" "$train" --files 256 --epochs 1 --passes 16 --account account disk/data

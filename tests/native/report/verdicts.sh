@@ -25,15 +25,15 @@ prepare() { "$here/../workloads/staged.py" --prepare "$@" || fail "--prepare $*"
 
 for job in trainer-bound decode-cpu straggler-sleeps; do prepare $job "$job"; done
 longer='--seconds 1.5'
-staged trainer-bound trainer-bound trainer-bound --sched sums --collectors gpu,gpu_dev
+staged trainer-bound trainer-bound trainer-bound --probes -bio,+sched --collectors gpu,gpu_dev
 longer=''
-staged trainer-bound trainer-bound-cpu trainer-bound --sched timeline
+staged trainer-bound trainer-bound-cpu trainer-bound --probes -bio,+sched,+sched_switch
 staged trainer-bound,unknown trainer-bound trainer-bound
-staged decode-cpu decode-cpu decode-cpu --sched sums
+staged decode-cpu decode-cpu decode-cpu --probes -bio,+sched
 staged decode-cpu,unknown decode-cpu decode-cpu
-staged cpu-contention cpu-contention decode-cpu --sched sums
-staged straggler-worker straggler-sleeps straggler-sleeps --sched sums
-staged straggler-worker straggler-works straggler-sleeps --sched timeline
+staged cpu-contention cpu-contention decode-cpu --probes -bio,+sched
+staged straggler-worker straggler-sleeps straggler-sleeps --probes -bio,+sched
+staged straggler-worker straggler-works straggler-sleeps --probes -bio,+sched,+sched_switch
 
 # --- a slow disk ------------------------------------------------------------------------------------
 
@@ -46,21 +46,21 @@ ln -s "$PWD/disk/part-0" parts/part-0
 again() { cold; }
 cold
 longer='--seconds 1.5'
-staged storage-read storage-read disk/read --sched sums --probes +bio --disk "$disk" --collectors gpu,gpu_dev
+staged storage-read storage-read disk/read --probes +bio,+sched --disk "$disk" --collectors gpu,gpu_dev
 cold
 longer=''
-staged storage-read storage-read-alone disk/read --sched timeline
+staged storage-read storage-read-alone disk/read --probes -bio,+sched,+sched_switch
 cold
-staged storage-read storage-read-mapped disk/read --sched timeline
-staged straggler-worker straggler-disk parts --sched sums
+staged storage-read storage-read-mapped disk/read --probes -bio,+sched,+sched_switch
+staged straggler-worker straggler-disk parts --probes -bio,+sched
 again() { :; }
 cat disk/save/*/* >/dev/null
-staged checkpoint-write checkpoint-write disk/save --sched sums --probes +bio --disk "$disk"
+staged checkpoint-write checkpoint-write disk/save --probes +bio,+sched --disk "$disk"
 
 # --- a slow server ----------------------------------------------------------------------------------
 
 server near meta=2
 prepare open-metadata near/data
 slow
-staged open-metadata open-metadata near/data --sched sums
+staged open-metadata open-metadata near/data --probes -bio,+sched
 staged open-metadata,unknown open-metadata near/data

@@ -5,12 +5,12 @@
 . "${0%/*}/../lib.sh"
 need python3
 
-trace --sched off -- sh -c "$long" sh "$W/loader" -d data -n 48 -s 65536 -w 2 -e 2 -c 0 -k 4 || fail "status $?"
+trace -P -bio,-sched -- sh -c "$long" sh "$W/loader" -d data -n 48 -s 65536 -w 2 -e 2 -c 0 -k 4 || fail "status $?"
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json
 
 # the job's output names its epochs
-trace --sched off --log -- sh -c "$long" sh "$W/loader" -d data -n 48 -s 65536 -w 2 -e 3 -c 0 -k 4 >log || fail "status $?"
+trace -P -bio,-sched --log -- sh -c "$long" sh "$W/loader" -d data -n 48 -s 65536 -w 2 -e 3 -c 0 -k 4 >log || fail "status $?"
 "$DLT" report --json "$t" >json || fail "report --json: status $?"
 check why json
 equal "epochs" "$(grep -c '^      "name": "epoch [123]",$' json)" 3

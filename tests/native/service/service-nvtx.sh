@@ -9,9 +9,9 @@ python
 daemon
 mkdir -m 777 users
 t=$TMPDIR/users/t
-as_start --nvtx -P regions,time_align -- "$W/nvtx" users/tally >out 2>err || fail "status $?: $(cat out err)"
+as_start --regions nvtx -P regions,time_align -- "$W/nvtx" users/tally >out 2>err || fail "status $?: $(cat out err)"
 equal "messages" "$(messages)" ""
 check nvtx users/tally 8000
 equal "the manifest's nvtx" "$(manifest 'm["nvtx"]')" True
-as_start --nvtx -P regions -- true 2>err || fail "without ranges: status $?"
+as_start --regions nvtx -P regions -- true 2>err || fail "without ranges: status $?"
 grep -q 'no range came by NVTX' err || fail "nothing is said of it: $(cat err)"

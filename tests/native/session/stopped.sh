@@ -25,7 +25,7 @@ grep -q 'is stopped, because it reads from the terminal in the background:' err 
 # Both, as by ^Z in a terminal: they are a group of their own here, under a shell that stays their parent.
 gate
 : >err
-setpriv --pdeathsig KILL "$DLT" start --collectors none --probes -bio --min-free 0 --no-report -o both -- setpriv --pdeathsig KILL sh -c 'echo $$ >pid; read _ <gate' 2>err 9>&- &
+setpriv --pdeathsig KILL "$DLT" start --collectors none --probes -bio --min-free 0 --report=none -o both -- setpriv --pdeathsig KILL sh -c 'echo $$ >pid; read _ <gate' 2>err 9>&- &
 dlt=$!
 await test -s pid
 pid=$(cat pid)

@@ -20,10 +20,10 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "host/numa.h"
 #include "kernel/backend.h"
 #include "session/start_options.h"
 #include "trace/config.h"
+#include "trace/outdir.h"
 #include "trace/probe.h"
 
 #define ARGS(...) ((char *[]){ "dltraced start", __VA_ARGS__, NULL })
@@ -122,9 +122,10 @@ static void no_target_shows_how_to_give_one(void **state)
 
 static void names_of_threads_select_nothing(void **state)
 {
-	refuse(ARGS("--comm", "python*"), "narrow a target");
-	refuse(ARGS("--exclude-comm", "x"), "narrow a target");
-	accept(ARGS("--comm", "pt_*", "--comm", "python", "--exclude-comm", "x", "--all"));
+	refuse(ARGS("--comm", "python*"), "narrows a target");
+	refuse(ARGS("--comm", "!x"), "narrows a target");
+	refuse(ARGS("--comm", "!", "--all"), "no pattern behind the !");
+	accept(ARGS("--comm", "pt_*", "--comm", "python", "--comm", "!x", "--all"));
 	assert_int_equal(cfg.comm.n, 2);
 	assert_string_equal(cfg.comm.items[1], "python");
 	assert_string_equal(cfg.exclude_comm.items[0], "x");
@@ -147,9 +148,9 @@ static void targets_add_up(void **state)
 
 static void values_reach_the_config(void **state)
 {
-	accept(ARGS("--all", "--duration", "1h30m", "--delay", "500ms", "--linger", "30", "--interval", "2m",
-		    "--cpu-each", "30", "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%", "--collectors", "cpu,gpu",
-		    "--backend", "tracepoint", "-P", "open,sync", "-v", "--collect", "*.log", "--report"));
+	accept(ARGS("--all", "--duration", "1h30m", "--delay", "500ms", "--linger", "30", "--interval", "2m,cpu=30",
+		    "--buffer", "64M", "--min-free", "1G", "-o", "%h/%%", "--collectors", "cpu,gpu", "--backend",
+		    "tracepoint", "-P", "open,sync", "-v", "--collect", "*.log", "--report", "screen"));
 	assert_int_equal(cfg.duration_ns, 5400 * NSEC_PER_SEC);
 	assert_int_equal(cfg.delay_ns, 500 * NSEC_PER_MSEC);
 	assert_int_equal(cfg.linger_ns, 30 * NSEC_PER_SEC);
@@ -164,7 +165,7 @@ static void values_reach_the_config(void **state)
 	assert_int_equal(cfg.log_level, LOG_LEVEL_DEBUG);
 	assert_string_equal(cfg.collect.items[0], "*.log");
 	assert_int_equal(cfg.report, REPORT_SCREEN);
-	accept(ARGS("--all", "--no-report", "-P", "-open"));
+	accept(ARGS("--all", "--report=none", "-P", "-open"));
 	assert_int_equal(cfg.report, REPORT_NONE);
 	assert_int_equal(cfg.probes,
 			 PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched) & ~PROBE_BIT(DLT_printed));
@@ -180,11 +181,15 @@ static void scheduling_is_summed_up_for_a_target(void **state)
 	assert_int_equal(cfg.may_lack, sums | may);
 	accept(ARGS("-P", "-mmap", "--", "x"));
 	assert_int_equal(cfg.probes & timeline, sums);
-	accept(ARGS("--sched", "off", "--", "x"));
+	accept(ARGS("-P", "-sched", "--", "x"));
 	assert_int_equal(cfg.probes & timeline, 0);
 	accept(ARGS("-P", "bio", "--", "x"));
 	assert_int_equal(cfg.probes & timeline, 0);
-	accept(ARGS("-P", "bio", "--sched", "timeline", "--", "x"));
+	accept(ARGS("-P", "+sched_switch", "--", "x"));
+	assert_int_equal(cfg.probes & timeline, timeline);
+	accept(ARGS("-P", "bio,sched,sched_switch", "--", "x"));
+	assert_int_equal(cfg.probes & timeline, timeline);
+	accept(ARGS("--all", "-P", "+sched,+sched_switch"));
 	assert_int_equal(cfg.probes & timeline, timeline);
 	accept(ARGS("--all"));
 	assert_int_equal(cfg.probes & timeline, 0);
@@ -195,13 +200,9 @@ static void requested_scheduling_is_not_optional(void **state)
 {
 	const probe_mask sums = PROBE_BIT(DLT_sched), may = PROBE_BIT(DLT_fault) | PROBE_BIT(DLT_reclaim);
 
-	accept(ARGS("--sched", "sums", "--", "x"));
-	assert_int_equal(cfg.may_lack, may);
 	accept(ARGS("-P", "+sched", "--", "x"));
 	assert_int_equal(cfg.may_lack, may);
 	accept(ARGS("--all", "-P", "+sched"));
-	assert_int_equal(cfg.probes & sums, sums);
-	accept(ARGS("--all", "--sched", "sums"));
 	assert_int_equal(cfg.probes & sums, sums);
 }
 
@@ -231,36 +232,72 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 	assert_true(cfg.regions_auto);
 	accept(ARGS("--regions", "auto", "--regions", "off", "--", "x"));
 	assert_false(cfg.regions_auto);
-	refuse(ARGS("--regions", "always", "--", "x"), "not one of auto, off");
+	refuse(ARGS("--regions", "always", "--", "x"), "not one of auto, nvtx, off");
 	refuse(ARGS("--regions", "auto", "--all"), "needs a workload");
-	accept(ARGS("--nvtx", "--", "x"));
-	assert_true(cfg.nvtx);
-	refuse(ARGS("--nvtx", "--all"), "needs a workload");
-	refuse(ARGS("--nvtx", "-P", "open", "--", "x"), "leaves regions out");
+	accept(ARGS("--regions", "nvtx", "--", "x"));
+	assert_true(cfg.nvtx && !cfg.regions_auto);
+	accept(ARGS("--regions", "auto,nvtx", "--", "x"));
+	assert_true(cfg.nvtx && cfg.regions_auto);
+	refuse(ARGS("--regions", "nvtx", "--all"), "needs a workload");
+	refuse(ARGS("--regions", "nvtx,auto", "-P", "open", "--", "x"), "leaves regions out");
 	refuse(ARGS("--phase", "step", "--", "x"), "not REGEX=NAME");
 	refuse(ARGS("--phase", "(=x", "--", "x"), "'(=x'");
 }
 
 static void flags_reach_the_config(void **state)
 {
-	accept(ARGS("--wait-all", "--drop-caches", "--log", "--archive", "--best-effort", "--force", "--no-args", "--",
-		    "x"));
-	assert_true(cfg.wait_all && cfg.drop_caches && cfg.log && cfg.archive);
+	accept(ARGS("--wait-all", "--drop-caches", "--log", "--best-effort", "--force", "--no-args", "--", "x"));
+	assert_true(cfg.wait_all && cfg.drop_caches && cfg.log);
 	assert_true(cfg.best_effort && cfg.force && cfg.no_args);
 }
 
-static void a_dry_run_records_nothing(void **state)
+static void a_folder_may_have_an_archive_beside_it(void **state)
 {
-	accept(ARGS("--dry", "-P", "+alloc,+sched_switch", "--sched", "timeline", "--regions", "auto", "--nvtx",
-		    "--collectors", "cpu", "--rotate", "1s", "--duration", "1s", "--log", "--", "x"));
-	assert_true(cfg.dry && cfg.log);
-	assert_int_equal(cfg.probes, 0);
-	assert_string_equal(cfg.collectors, "none");
-	assert_false(cfg.regions_auto || cfg.nvtx || cfg.duration_ns || cfg.rotate_ns);
-	accept(ARGS("--", "x"));
-	assert_false(cfg.dry);
-	refuse(ARGS("--dry"), "--dry runs a workload");
-	refuse(ARGS("--dry", "--all", "--", "x"), "--dry runs a workload");
+	accept(ARGS("-o", "%e.tar.gz", "--", "x"));
+	assert_true(cfg.archive);
+	assert_int_equal(outdir_stem(cfg.out), 2);
+	accept(ARGS("-o", "x.tar.gz", "-o", "x.tar", "--", "x"));
+	assert_false(cfg.archive);
+	accept(ARGS("-o", "a/.tar.gz", "--", "x"));
+	assert_false(cfg.archive);
+}
+
+/* What earlier versions called an option is refused, with the option that does its work now. */
+static void gone_options_name_the_new_ones(void **state)
+{
+	static const struct {
+		char *old;
+		const char *use;
+	} gone[] = {
+		{ "--access-block=4K", "--access=HOW,block=SIZE" },
+		{ "--access-budget", "--access=HOW,budget=PERCENT" },
+		{ "--access-interval", "--access=HOW,interval=T" },
+		{ "--alloc-min", "--alloc=min=SIZE" },
+		{ "--alloc-sites", "--alloc=sites=HOW" },
+		{ "--archive", "--output=DIR.tar.gz" },
+		{ "--cpu-each", "--interval=S,cpu=T" },
+		{ "--dry", "scripts/recipes/matrix" },
+		{ "--exclude-comm=x", "--comm=!GLOB" },
+		{ "--mem-node", "numactl --membind=NODE" },
+		{ "--no-report", "--report=none" },
+		{ "--nvtx", "--regions=nvtx" },
+		{ "--rollup-only", "--keep=sums" },
+		{ "--sched", "--probes=-sched" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(gone); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "dltraced start: %.*s is gone: use %s", (int)strcspn(gone[i].old, "="),
+			 gone[i].old, gone[i].use);
+		refuse(ARGS("--all", gone[i].old), text);
+		assert_string_equal(start_gone[i].name, strndupa(gone[i].old + 2, strcspn(gone[i].old, "=") - 2));
+		assert_null(option_find(start_options, start_gone[i].name));
+	}
+	assert_null(start_gone[ARRAY_SIZE(gone)].name);
+	refuse(ARGS("--report", "--", "x"), "not one of none, screen, verdict");
+	accept(ARGS("--", "x", "--archive"));
+	accept(ARGS("--workload", "--dry"));
 }
 
 static void background_logs_the_workload(void **state)
@@ -269,35 +306,6 @@ static void background_logs_the_workload(void **state)
 	assert_true(cfg.background && cfg.log);
 	accept(ARGS("--background", "--all"));
 	assert_true(cfg.background && !cfg.log);
-}
-
-/* A node that has memory for this process. */
-static char *own_node(void)
-{
-	static char list[4096];
-
-	numa_allowed(list, sizeof(list));
-	if (!*list) {
-		print_message("Mems_allowed_list in /proc/self/status (CONFIG_CPUSETS)\n");
-		skip();
-	}
-	list[strcspn(list, ",-")] = '\0';
-	return list;
-}
-
-static void a_node_must_have_memory(void **state)
-{
-	char *node = own_node();
-
-	accept(ARGS("--", "x"));
-	assert_int_equal(cfg.mem_node, -1);
-	accept(ARGS("--mem-node", node, "--", "x"));
-	assert_int_equal(cfg.mem_node, atoi(node));
-	refuse(ARGS("--mem-node", "1023", "--", "x"), "no NUMA node whose memory can be used here: ");
-	refuse(ARGS("--mem-node", "18446744073709551616", "--", "x"), "no NUMA node");
-	refuse(ARGS("--mem-node", "one", "--", "x"), "not the number of a NUMA node");
-	refuse(ARGS("--mem-node", "-1", "--", "x"), "not the number of a NUMA node");
-	refuse(ARGS("--all", "--mem-node", node), "--mem-node places");
 }
 
 static void what_needs_a_workload_says_so(void **state)
@@ -330,7 +338,8 @@ static void bad_values_are_named(void **state)
 		{ "--experiment", "a/b", "a name has letters" },
 		{ "--experiment", "..", "a name has letters" },
 		{ "--interval", "0", "whole seconds" },
-		{ "--cpu-each", "0", "whole seconds" },
+		{ "--interval", "1,cpu=0", "cpu: not a number of whole seconds" },
+		{ "--interval", "1,cpus=2", "not a time" },
 		{ "--interval", "1500ms", "whole seconds" },
 		{ "--interval", "x", "not a time" },
 		{ "--keep", "1048575", "less than 1M" },
@@ -376,23 +385,26 @@ static void extents_are_kept_where_requests_have_rows(void **state)
 	assert_false(cfg.probes & map);
 	accept(ARGS("--all", "-P", "bio_map"));
 	assert_int_equal(cfg.probes, map);
-	accept(ARGS("--all", "--rollup-only"));
+	accept(ARGS("--all", "--keep=sums"));
 	assert_int_equal(cfg.probes & (map | PROBE_BIT(DLT_bio)), PROBE_BIT(DLT_bio));
-	accept(ARGS("--all", "--rollup-only", "-P", "-bio_map"));
+	accept(ARGS("--all", "--keep=sums", "-P", "-bio_map"));
 	assert_false(cfg.probes & map);
-	refuse(ARGS("--all", "--rollup-only", "-P", "bio,bio_map"), "--rollup-only writes no rows of requests");
+	refuse(ARGS("--all", "--keep=sums", "-P", "bio,bio_map"), "--keep sums writes no rows");
 }
 
 static void what_is_stored_how_goes_together(void **state)
 {
-	refuse(ARGS("--all", "--rollup-only", "--compress", "gzip"), "--rollup-only writes no rows");
-	refuse(ARGS("--all", "--rollup-only", "--rotate", "1h"), "--rollup-only writes no rows");
-	refuse(ARGS("--all", "--rollup-only", "--keep", "1G"), "--rollup-only writes no rows");
+	refuse(ARGS("--all", "--keep=sums", "--compress", "gzip"), "--keep sums writes no rows");
+	refuse(ARGS("--all", "--keep=sums", "--rotate", "1h"), "--keep sums writes no rows");
 	refuse(ARGS("--all", "--keep", "1M", "--rotate", "2M"), "--keep is less than --rotate");
 	accept(ARGS("--all", "--keep", "1M", "--rotate", "1M"));
-	accept(ARGS("--all", "--rollup-only"));
+	accept(ARGS("--all", "--keep=sums"));
 	assert_true(cfg.rollup_only);
 	assert_int_equal(cfg.rotate_bytes, 0);
+	accept(ARGS("--all", "--keep=sums", "--keep", "1G")); /* the last one counts */
+	assert_false(cfg.rollup_only);
+	accept(ARGS("--all", "--keep", "1G", "--keep=sums"));
+	assert_int_equal(cfg.keep_bytes, 0);
 }
 
 static void accesses_are_seen_in_ways_that_there_are(void **state)
@@ -402,16 +414,20 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	assert_int_equal(cfg.access_budget, 1);
 	assert_int_equal(cfg.access_block_bytes, 65536);
 	assert_true(cfg.probes >> DLT_access & 1);
-	accept(ARGS("-P", "open", "--access-budget", "2", "--", "true")); /* options of a probe select it */
+	accept(ARGS("-P", "open", "--access", "budget=2", "--", "true")); /* options of a probe select it */
 	assert_int_equal(cfg.probes & (PROBE_BIT(DLT_access) | PROBE_BIT(DLT_alloc)), PROBE_BIT(DLT_access));
-	accept(ARGS("-P", "+access", "--access", "pages", "--access-budget", "50%", "--access-block", "2M",
-		    "--access-interval", "10ms", "--", "true"));
+	accept(ARGS("-P", "+access", "--access", "pages,budget=50%,block=2M,interval=10ms", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_PAGES);
 	assert_int_equal(cfg.access_budget, 50);
-	accept(ARGS("-P", "+access", "--access-interval", "0", "--", "true"));
+	assert_int_equal(cfg.access_block_bytes, 2 << 20);
+	assert_int_equal(cfg.access_interval_ns, 10 * NSEC_PER_MSEC);
+	accept(ARGS("--access", "block=4K", "--access", "pages", "--", "true")); /* they add up */
+	assert_int_equal(cfg.access, ACCESS_PAGES);
+	assert_int_equal(cfg.access_block_bytes, 4096);
+	accept(ARGS("-P", "+access", "--access", "interval=0", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_FAULTS); /* a row of each needs events */
-	refuse(ARGS("--access", "pages", "--access-interval", "0", "--", "true"), "needs --access faults");
-	accept(ARGS("--access", "pmu", "--access-interval", "0", "--", "true"));
+	refuse(ARGS("--access", "pages,interval=0", "--", "true"), "needs --access faults");
+	accept(ARGS("--access", "pmu,interval=0", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_PMU);
 	assert_int_equal(cfg.access_hz, 1000);
 	accept(ARGS("--access", "pmu:5000", "--", "true"));
@@ -422,7 +438,7 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	refuse(ARGS("--access", "pmu:5k", "--", "true"), "not a number of samples");
 	refuse(ARGS("--access", "pmu:123456789", "--", "true"), "not a number of samples");
 	refuse(ARGS("--access", "pmus", "--", "true"), "not one of");
-	accept(ARGS("-P", "+access", "--access", "watch=0x7f0000001000:4,4096", "--", "true"));
+	accept(ARGS("-P", "+access", "--access", "watch=0x7f0000001000:4,4096,interval=20ms", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_WATCH);
 	assert_int_equal(cfg.access_watch[0].addr, 0x7f0000001000);
 	assert_int_equal(cfg.access_watch[0].len, 4);
@@ -439,7 +455,7 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	refuse(ARGS("--access", "watch=8,16,24,32,40", "--", "true"), "more than 4");
 	accept(ARGS("--access", "writes", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_WRITES);
-	refuse(ARGS("--access", "writes", "--access-interval", "0", "--", "true"), "needs --access faults");
+	refuse(ARGS("--access", "interval=0,writes", "--", "true"), "needs --access faults");
 	accept(ARGS("--access", "watch=train.py:42", "--", "true"));
 	assert_int_equal(cfg.access, ACCESS_WATCH);
 	assert_string_equal(cfg.access_site, "train.py:42");
@@ -449,31 +465,32 @@ static void accesses_are_seen_in_ways_that_there_are(void **state)
 	accept(ARGS("--access", "watch=train.py:42", "--access", "watch=0x1000", "--", "true"));
 	assert_string_equal(cfg.access_site, "");
 	assert_int_equal(cfg.access_watch[1].len, 0);
-	refuse(ARGS("--access", "watch=train.py:42", "--alloc-sites", "native", "--", "true"), "--alloc-sites");
+	refuse(ARGS("--access", "watch=train.py:42", "--alloc", "sites=native", "--", "true"), "--alloc sites");
 	refuse(ARGS("--access", "watch=train.py:42", "--pid", "1"), "needs a workload");
 	refuse(ARGS("--access", "all", "--", "true"), "not one of auto, pages, faults");
-	refuse(ARGS("--access-budget", "0", "--", "true"), "percentage");
-	refuse(ARGS("--access-budget", "101", "--", "true"), "percentage");
-	refuse(ARGS("--access-budget", "1.5", "--", "true"), "percentage");
-	refuse(ARGS("--access-block", "12K", "--", "true"), "power of two");
-	refuse(ARGS("--access-block", "4M", "--", "true"), "power of two");
-	refuse(ARGS("--access-interval", "5ms", "--", "true"), "less than 10ms");
-	refuse(ARGS("-P", "+access", "--rollup-only", "--", "true"), "nothing for access");
+	refuse(ARGS("--access", "budget=0", "--", "true"), "percentage");
+	refuse(ARGS("--access", "budget=101", "--", "true"), "percentage");
+	refuse(ARGS("--access", "budget=1.5", "--", "true"), "percentage");
+	refuse(ARGS("--access", "block=12K", "--", "true"), "power of two");
+	refuse(ARGS("--access", "block=4M", "--", "true"), "power of two");
+	refuse(ARGS("--access", "interval=5ms", "--", "true"), "less than 10ms");
+	refuse(ARGS("-P", "+access", "--keep=sums", "--", "true"), "nothing for alloc, access");
 }
 
 static void alloc_needs_a_workload_from_its_start_on(void **state)
 {
-	accept(ARGS("--alloc-min", "0", "--", "true"));
+	accept(ARGS("--alloc", "min=0", "--", "true"));
 	assert_true(cfg.probes >> DLT_alloc & 1 && cfg.probes >> DLT_sites & 1);
-	accept(ARGS("--alloc-sites", "none", "--", "true"));
+	accept(ARGS("--alloc", "sites=none", "--", "true"));
 	assert_true(cfg.probes >> DLT_alloc & 1);
-	accept(ARGS("-P", "+alloc", "--alloc-min", "0", "--alloc-sites", "caller", "--", "true"));
+	accept(ARGS("-P", "+alloc", "--alloc", "min=0,sites=caller", "--", "true"));
 	assert_int_equal(cfg.alloc_min_bytes, 0);
 	refuse(ARGS("-P", "+alloc", "--all"), "needs a workload");
 	refuse(ARGS("-P", "+alloc", "--delay", "5s", "--", "true"), "cannot begin later");
-	refuse(ARGS("-P", "+alloc", "--rollup-only", "--", "true"), "nothing for alloc");
-	refuse(ARGS("--alloc-sites", "all", "--", "true"), "not one of auto, python, native, caller, none");
-	refuse(ARGS("--alloc-min", "big", "--", "true"), "big");
+	refuse(ARGS("-P", "+alloc", "--keep=sums", "--", "true"), "nothing for alloc");
+	refuse(ARGS("--alloc", "sites=all", "--", "true"), "not one of auto, python, native, caller, none");
+	refuse(ARGS("--alloc", "min=big", "--", "true"), "min: not a size");
+	refuse(ARGS("--alloc", "max=1", "--", "true"), "neither min=SIZE nor sites=HOW");
 	refuse(ARGS("-P", "sites", "--", "true"), "sites");
 }
 
@@ -704,9 +721,9 @@ int main(void)
 		cmocka_unit_test(requested_scheduling_is_not_optional),
 		cmocka_unit_test(lines_are_kept_of_a_target_whose_writes_are_traced),
 		cmocka_unit_test(flags_reach_the_config),
-		cmocka_unit_test(a_dry_run_records_nothing),
+		cmocka_unit_test(a_folder_may_have_an_archive_beside_it),
+		cmocka_unit_test(gone_options_name_the_new_ones),
 		cmocka_unit_test(background_logs_the_workload),
-		cmocka_unit_test(a_node_must_have_memory),
 		cmocka_unit_test(what_needs_a_workload_says_so),
 		cmocka_unit_test(bad_values_are_named),
 		cmocka_unit_test(misspelt_options_are_named),

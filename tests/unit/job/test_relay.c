@@ -30,7 +30,7 @@ static void start(struct fixture *f, const struct workload_user *u, char *text, 
 	int r;
 
 	redirect(out, err);
-	r = workload_prepare(&f->w, SH(text), u, log_fd, -1);
+	r = workload_prepare(&f->w, SH(text), u, log_fd);
 	redirect(f->out, f->err);
 	assert_int_equal(r, 0);
 	assert_int_equal(workload_go(&f->w), 0);
@@ -294,7 +294,7 @@ static void a_log_that_has_ended_gets_nothing(void **state)
 	autoclose int log_fd = new_log(), out = new_log();
 
 	redirect(out, out);
-	assert_int_equal(workload_prepare(&f->w, SH("echo one"), &f->self, log_fd, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH("echo one"), &f->self, log_fd), 0);
 	redirect(f->out, f->err);
 	relay_end_log(&f->w.relay);
 	assert_int_equal(workload_go(&f->w), 0);
@@ -547,7 +547,7 @@ static void ends_with_a_workload_that_never_went(void **state)
 	autoclose int log_fd = new_log();
 	pid_t relay;
 
-	assert_int_equal(workload_prepare(&f->w, SH("exit 0"), &f->self, log_fd, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH("exit 0"), &f->self, log_fd), 0);
 	relay = f->w.relay.pid;
 	workload_free(&f->w);
 	assert_int_equal(kill(relay, 0), -1);
@@ -561,7 +561,7 @@ static int cat_logged(void)
 	int log_fd = new_log();
 
 	if (workload_user_get(&f.self, NULL) < 0 ||
-	    workload_prepare(&f.w, (char *[]){ "cat", NULL }, &f.self, log_fd, -1) < 0 || workload_go(&f.w) < 0)
+	    workload_prepare(&f.w, (char *[]){ "cat", NULL }, &f.self, log_fd) < 0 || workload_go(&f.w) < 0)
 		return 125;
 	finish(&f);
 	expect_log(log_fd, "from stdin\n");

@@ -29,7 +29,7 @@ static void expect_exec_error(struct fixture *f, char *name, int error, int exit
 {
 	char *const argv[] = { name, NULL };
 
-	assert_int_equal(workload_prepare(&f->w, argv, &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, argv, &f->self, -1), 0);
 	assert_int_equal(workload_go(&f->w), error);
 	assert_true(f->w.ended);
 	assert_false(f->w.started);
@@ -56,7 +56,7 @@ static void its_descriptor_outlives_its_end(void **state)
 	struct fixture *f = *state;
 	int pidfd;
 
-	assert_int_equal(workload_prepare(&f->w, SH("exit 3"), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH("exit 3"), &f->self, -1), 0);
 	pidfd = f->w.pidfd;
 	assert_int_equal(workload_go(&f->w), 0);
 	assert_int_equal(await_exit(&f->w), 3);
@@ -82,7 +82,7 @@ static void is_held_until_go(void **state)
 	autofree char *mark = util_fmt("%s/mark", f->dir), *cmd = util_fmt("echo ran >%s", mark);
 	char link[64], ours[4096] = "", theirs[4096] = "";
 
-	assert_int_equal(workload_prepare(&f->w, SH(cmd), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH(cmd), &f->self, -1), 0);
 	snprintf(link, sizeof(link), "/proc/%d/exe", f->w.pid);
 	assert_true(readlink(link, theirs, sizeof(theirs) - 1) > 0);
 	assert_true(readlink("/proc/self/exe", ours, sizeof(ours) - 1) > 0);
@@ -113,7 +113,7 @@ static void makes_no_traced_call_before_the_program_runs(void **state)
 	int status;
 
 	u.environ = (char *[]){ "PATH=/nonexistent:/usr/bin:/bin", NULL };
-	assert_int_equal(workload_prepare(&f->w, (char *[]){ "true", NULL }, &u, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, (char *[]){ "true", NULL }, &u, -1), 0);
 	if (ptrace(PTRACE_SEIZE, f->w.pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC) < 0) {
 		print_message("skipped: needs ptrace\n");
 		skip();
@@ -157,7 +157,7 @@ static void stops_are_news_once(void **state)
 
 	if (system("setpriv --pdeathsig KILL true 2>/dev/null"))
 		skip();
-	assert_int_equal(workload_prepare(&f->w, argv, &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, argv, &f->self, -1), 0);
 	assert_int_equal(workload_stop_news(&f->w), 0);
 	assert_int_equal(workload_go(&f->w), 0);
 	assert_int_equal(news_of(f), SIGSTOP);
@@ -178,7 +178,7 @@ static void free_ends_a_child_that_never_went(void **state)
 	struct fixture *f = *state;
 	pid_t pid;
 
-	assert_int_equal(workload_prepare(&f->w, SH("exit 0"), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH("exit 0"), &f->self, -1), 0);
 	pid = f->w.pid;
 	workload_free(&f->w);
 	assert_int_equal(f->w.pid, 0);
@@ -191,7 +191,7 @@ static void free_kills_a_child_that_does_not_answer(void **state)
 	struct fixture *f = *state;
 	pid_t pid;
 
-	assert_int_equal(workload_prepare(&f->w, SH("exit 0"), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH("exit 0"), &f->self, -1), 0);
 	pid = f->w.pid;
 	assert_return_code(kill(pid, SIGSTOP), errno);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
@@ -211,7 +211,7 @@ static void free_leaves_a_running_workload_alone(void **state)
 	in = fds[0];
 	out = fds[1];
 	snprintf(cmd, sizeof(cmd), "read line <&%d; exit $line", in);
-	assert_int_equal(workload_prepare(&f->w, SH(cmd), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH(cmd), &f->self, -1), 0);
 	assert_int_equal(workload_go(&f->w), 0);
 	pid = f->w.pid;
 	workload_free(&f->w);
@@ -238,7 +238,7 @@ static void child_ends_when_its_parent_has_gone(void **state)
 	assert_return_code(prctl(PR_SET_CHILD_SUBREAPER, 1), errno);
 	parent = fork();
 	if (!parent) {
-		int r = workload_prepare(&f->w, SH("exit 0"), &f->self, -1, -1);
+		int r = workload_prepare(&f->w, SH("exit 0"), &f->self, -1);
 
 		r = r < 0 ? r : util_write_all(fds[1], &f->w.pid, sizeof(f->w.pid));
 		raise(r < 0 ? SIGABRT : SIGKILL);
@@ -263,7 +263,7 @@ static void passes_signals_on(void **state)
 
 	assert_return_code(pipe2(fds, O_CLOEXEC), errno);
 	redirect(fds[1], f->err);
-	assert_int_equal(workload_prepare(&f->w, SH(cmd), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH(cmd), &f->self, -1), 0);
 	assert_int_equal(workload_go(&f->w), 0);
 	await_text(fds[0], "ready\n");
 	assert_int_equal(workload_signal(&f->w, SIGUSR1), 0);
@@ -365,7 +365,7 @@ static void does_not_start_as_somebody_it_cannot_become(void **state)
 	if (!pid) {
 		if (setresuid(23456, 23456, 23456) < 0)
 			_exit(1);
-		_exit(workload_prepare(&f->w, SH("exit 0"), &u, -1, -1) == -EPERM && !f->w.pid ? 0 : 2);
+		_exit(workload_prepare(&f->w, SH("exit 0"), &u, -1) == -EPERM && !f->w.pid ? 0 : 2);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(exit_code_of(status), 0);
@@ -378,7 +378,7 @@ static int run_shell(char *text)
 	struct workload w;
 	int status;
 
-	if (workload_user_get(&u, NULL) < 0 || workload_prepare(&w, SH(text), &u, -1, -1) < 0 || workload_go(&w) < 0)
+	if (workload_user_get(&u, NULL) < 0 || workload_prepare(&w, SH(text), &u, -1) < 0 || workload_go(&w) < 0)
 		return 125;
 	while (!workload_reap(&w))
 		poll(&(struct pollfd){ .fd = w.pidfd, .events = POLLIN }, 1, -1);
@@ -421,7 +421,7 @@ static void counts_itself_and_the_children_that_it_waits_for(void **state)
 		      *done = util_fmt("%s/done", f->dir);
 	double account, used;
 
-	assert_int_equal(workload_prepare(&f->w, SH(waits), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH(waits), &f->self, -1), 0);
 	assert_int_equal(workload_go(&f->w), 0);
 	assert_int_equal(f->w.usage[USAGE_USER_NS], 0);
 	assert_int_equal(await_exit(&f->w), 0);
@@ -433,7 +433,7 @@ static void counts_itself_and_the_children_that_it_waits_for(void **state)
 	assert_true(f->w.usage[USAGE_MAX_RSS_BYTES] >= 256 << 10 && f->w.usage[USAGE_MINOR_FAULTS] > 10);
 	workload_free(&f->w);
 
-	assert_int_equal(workload_prepare(&f->w, SH(leaves), &f->self, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, SH(leaves), &f->self, -1), 0);
 	assert_int_equal(workload_go(&f->w), 0);
 	assert_int_equal(await_exit(&f->w), 0);
 	assert_true(cpu_seconds(&f->w) < used / 2);

@@ -217,7 +217,7 @@ static void the_reason_that_matters_is_first(void **state)
 	report_free(r);
 }
 
-/* Rows that --keep dropped, that were lost, or that --rollup-only summed up are known, and not an error. */
+/* Rows that --keep dropped, that were lost, or that --keep sums summed up are known, and not an error. */
 static void rows_that_were_given_up_are_known(void **state)
 {
 	struct report *r;
@@ -235,7 +235,7 @@ static void rows_that_were_given_up_are_known(void **state)
 	assert_string_equal(r->missing.reason[1].text,
 			    "4 of 12 calls (4 vfs_rw) were dropped by --keep: rollup.out has "
 			    "the sums");
-	assert_string_equal(r->missing.reason[2].text, "4 of 12 calls (4 open) were only summed up (--rollup-only): "
+	assert_string_equal(r->missing.reason[2].text, "4 of 12 calls (4 open) were only summed up (--keep sums): "
 						       "rollup.out has the sums");
 	assert_true(fabs(missing_share(&r->missing) - 10.0 / 12) < 1e-9);
 	assert_false(r->missing.damaged);

@@ -96,7 +96,7 @@ static void all_mistakes_are_reported_at_once(void **state)
 		"c.conf:5: [sevrice]",
 		"c.conf:7: probes = opne",
 		"c.conf:10: [trace b] names nothing to trace",
-		"c.conf:12: [trace c] --rollup-only writes no rows",
+		"c.conf:12: [trace c] --keep sums writes no rows",
 		"c.conf:16: [trace d] --keep is less than --rotate",
 		"c.conf:20: [trace e] names nothing to trace",
 	};
@@ -107,7 +107,7 @@ static void all_mistakes_are_reported_at_once(void **state)
 		read_text(
 			&c,
 			"[service]\nnothing\nusers = maybe\n[unfinished\n[sevrice]\n[trace a]\nprobes = opne\n"
-			"enabled = yes\n\n[trace b]\nprobes = open\n[trace c]\nall = yes\nrollup-only = yes\nkeep = 1G\n"
+			"enabled = yes\n\n[trace b]\nprobes = open\n[trace c]\nall = yes\nkeep = sums\nrotate = 1h\n"
 			"[trace d]\nall = yes\nkeep = 1M\nrotate = 2M\n[trace e]\ncomm = x\n[trace f]\ncomm = x\nall = yes\n"),
 		-EINVAL);
 	for (const char *p = messages; *p; p++)
@@ -138,6 +138,8 @@ static void each_mistake_has_its_line(void **state)
 		{ "[trace a/b]\nall = yes\n", "c.conf:1: [trace a/b]: a name has" },
 		{ "[trace t]\nall = yes\nrotate = 3\n", "c.conf:3: rotate = 3: not a size (64M, 1G) nor a time" },
 		{ "[trace t]\nall = yes\noutput = /x\n", "c.conf:3: no such key in [trace t]: 'output'" },
+		{ "[trace t]\nall = yes\nexclude-comm = x\n", "c.conf:3: exclude-comm is gone: use comm=!GLOB" },
+		{ "[trace t]\nall = yes\nsched = off\n", "c.conf:3: sched is gone: use probes=-sched" },
 		{ "[trace t]\nprobes = open\n", "[trace t] names nothing to trace" },
 		{ "[trace t]\nall = no\n", "[trace t] names nothing to trace" },
 		{ "[trace t]\n", "[trace t] names nothing to trace" },

@@ -237,24 +237,6 @@ static void shows_what_the_workload_used(void **state)
 	assert_false(f.has_usage);
 }
 
-static void a_dry_run_has_no_probes(void **state)
-{
-	struct config dry = cfg;
-	struct session s = sample;
-	struct manifest_facts f;
-
-	write_as(&s, true);
-	assert_int_equal(manifest_read_at(&f, dirfd), 0);
-	assert_false(f.dry);
-	dry.dry = true;
-	dry.probes = 0;
-	s.cfg = &dry;
-	write_as(&s, true);
-	assert_int_equal(manifest_read_at(&f, dirfd), 0);
-	assert_true(f.dry);
-	assert_int_equal(f.n_probes, 0);
-}
-
 static void attached_traces_have_no_workload(void **state)
 {
 	struct config attach = { .pids = { 17, 18 }, .n_pids = 2, .comm = { { "pt_*" }, 1 } };
@@ -543,7 +525,6 @@ int main(void)
 		IN_DIR(a_disk_that_is_full_from_the_start_is_reported),
 		IN_DIR(a_failed_write_leaves_the_old_one),
 		IN_DIR(shows_what_the_workload_used),
-		IN_DIR(a_dry_run_has_no_probes),
 		IN_DIR(attached_traces_have_no_workload),
 		IN_DIR(belongs_to_the_owner_of_the_folder),
 		IN_DIR(names_processes_that_outlive_the_trace),

@@ -73,11 +73,11 @@ static const struct {
 	[DLT_sched] = { "sched",
 			"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
 			"BLOCKED_NS SLEEP_NS MAX_NS",
-			sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_SCHED_SUMS | PROBE_SCHED_TIMELINE },
+			sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_MAY_LACK },
 	[DLT_sched_switch] = { "sched_switch",
 			       "TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
 			       "RUN_NS WAIT_NS",
-			       sizeof(struct dlt_sched_switch), ON_DEMAND | PROBE_SCHED_TIMELINE },
+			       sizeof(struct dlt_sched_switch), ON_DEMAND },
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
 		       sizeof(struct dlt_sync), CALLS },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",

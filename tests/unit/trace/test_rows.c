@@ -1018,8 +1018,8 @@ static void the_sample_trace_could_be_ours(void **state)
 		 * scheduling, no lines, no regions, and no probe on demand, which stacks go with
 		 */
 		if (i == DLT_bio_map || i == DLT_fault || i == DLT_memory || i == DLT_workload || i == DLT_marks ||
-		    i == DLT_printed || i == DLT_reclaim || i == DLT_regions || i == DLT_rollup || i == DLT_sites ||
-		    probes[i]->flags & (PROBE_ON_DEMAND | PROBE_SCHED_SUMS))
+		    i == DLT_printed || i == DLT_reclaim || i == DLT_regions || i == DLT_rollup || i == DLT_sched ||
+		    i == DLT_sites || probes[i]->flags & PROBE_ON_DEMAND)
 			continue;
 		assert_int_equal(util_read_file(path, 1 << 20, &text, NULL), 0);
 		*record_put_header(header, probes[i]) = '\0';

@@ -29,7 +29,7 @@ END
 clocks() {
 	python3 -c 'from time import *; print(*map(clock_gettime_ns, (CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_REALTIME)))'
 }
-spawn --sched timeline -- sh job "$W/storm" >out
+spawn --probes -bio,+sched,+sched_switch -- sh job "$W/storm" >out
 await test -e before
 ticks 2
 clocks >was

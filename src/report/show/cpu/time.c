@@ -34,7 +34,8 @@ void report_cpu_text_gaps(const void *of, FILE *out)
 	if (!cpu->gaps.n)
 		fprintf(out, "none known\n");
 	if (!cpu->has_switches)
-		fputs("Only the timeline shows that nothing ran for a while (dltraced start --sched timeline).\n", out);
+		fputs("Only the timeline shows that nothing ran for a while (dltraced start --probes +sched_switch).\n",
+		      out);
 	view_text(&view_cpu_gaps, cpu, out);
 }
 

@@ -44,7 +44,7 @@ const Catalog = (() => {
 		['Disks', 'disks', 'the probe bio, or the collector disk (iostat, of the package sysstat)'],
 		['Memory', 'memory of the machine', 'the probe memory'],
 		['Latency', 'latency heat maps', 'the probes bio, vfs_rw, open and fault'],
-		['Threads', 'running and waiting of threads', 'the probe sched, which is on by default, with --all where --sched sums is given'],
+		['Threads', 'running and waiting of threads', 'the probe sched, which is on by default, with --all by --probes +sched'],
 		['Processes', 'lanes of processes', 'any probe of files; CPU in them, the probe sched'],
 		['Phases', 'phases of the job', 'dltraced mark TEXT during the run, or MLPerf log lines with --log'],
 	];

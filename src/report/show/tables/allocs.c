@@ -51,7 +51,7 @@ static const struct view_column all_columns[] = {
 	{ "unknown_frees", NULL, VIEW_COUNT, 9, 0, ALL(n.unknown_frees),
 	  .what = "of blocks whose allocation is not in the trace" },
 	{ "failed", "FAILED", VIEW_COUNT, 9, VIEW_DASH, ALL(n.failed), .what = "allocations that failed" },
-	{ "min_bytes", NULL, VIEW_BYTES, 9, 0, ALL(min_bytes), .what = "--alloc-min: smaller blocks have no rows" },
+	{ "min_bytes", NULL, VIEW_BYTES, 9, 0, ALL(min_bytes), .what = "--alloc min: smaller blocks have no rows" },
 	{ "small_calls", NULL, VIEW_COUNT, 9, 0, ALL(n.small_calls), .what = "allocations below that" },
 	{ "small_bytes", NULL, VIEW_BYTES, 9, 0, ALL(n.small_bytes), .what = "likewise" },
 	{ "peak_phase", "IN PHASE", VIEW_TEXT, 0, 0, ALL(peak_phase),

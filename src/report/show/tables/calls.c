@@ -162,7 +162,7 @@ static const struct view_column rollup_columns[] = {
 
 const struct view view_rollup = {
 	.key = "rollup",
-	.title = "By rollup.out: rows that --keep dropped or --rollup-only did not write",
+	.title = "By rollup.out: rows that --keep dropped or did not write",
 	.what = "rows of which only sums remain",
 	.columns = rollup_columns,
 	VIEW_ARRAY(struct report, sums, n_sums),

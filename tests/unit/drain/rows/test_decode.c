@@ -207,7 +207,7 @@ static void files_without_a_probe_get_no_rows(void **state)
 	expect_columns(DLT_create_del, 5, "create\t1500\t0\t-\t-\t1\tx\t-\tkernel\n");
 }
 
-/* --- --comm and --exclude-comm ---------------------------------------------------------------- */
+/* --- --comm GLOB and !GLOB ---------------------------------------------------------------- */
 
 static void thread(const char *comm)
 {

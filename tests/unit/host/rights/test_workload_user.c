@@ -219,7 +219,7 @@ static int execvp_says(struct fixture *f, char *name, char *path)
 	int r;
 
 	u.environ = (char *[]){ entry, NULL };
-	assert_int_equal(workload_prepare(&f->w, (char *[]){ name, NULL }, &u, -1, -1), 0);
+	assert_int_equal(workload_prepare(&f->w, (char *[]){ name, NULL }, &u, -1), 0);
 	r = workload_go(&f->w);
 	if (!r)
 		assert_int_equal(await_exit(&f->w), 0);
