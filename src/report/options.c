@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/options.h"
+#include "base/options_unknown.h"
 #include "base/util.h"
 #include "report/compare.h"
 #include "report/phases/zone.h"
@@ -82,9 +83,31 @@ static const char *set_block(struct option_parse *p, void *member, char *arg)
 	return wrong ? wrong : size < 4096 || (size & (size - 1)) ? "not a power of two from 4K on" : NULL;
 }
 
+static const char *set_frames(struct option_parse *p, void *member, char *arg)
+{
+	*(bool *)member = !strcmp(arg, "no");
+	return *(bool *)member || !strcmp(arg, "yes") ? NULL : "not yes or no";
+}
+
 #define TO(m) offsetof(struct report_args, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
-enum { OF_CPU = 1, OF_MATRIX = 2 /* may be given with --matrix */, OF_PICTURE = 4 };
+/* FILE with --matrix, else a picture and its parts */
+static const char *set_svg(struct option_parse *p, void *member, char *arg)
+{
+	static const struct option_row parts[] = { { "bin", 0, "T", NULL, option_duration, TO(memory.bin_ns) },
+						   { "block", 0, "SIZE", NULL, set_block, TO(memory.block_bytes) },
+						   { "frames", 0, "BOOL", NULL, set_frames, TO(memory.borderless) },
+						   { "min", 0, "SIZE", NULL, option_size, TO(memory.min_bytes) },
+						   { "range", 0, "A-B", NULL, set_range, TO(memory) },
+						   { 0 } };
+	struct report_args *args = p->into;
+
+	args->svg = arg;
+	free(args->picture);
+	return option_parts(p, parts, arg, &args->picture);
+}
+
+enum { OF_CPU = 1, OF_MATRIX = 2 /* may be given with --matrix */ };
 
 static const struct option_row options[] = {
 	{ "columns", 0, NULL, "List the columns of --json and --csv, as Markdown; takes no folder", option_true,
@@ -120,11 +143,12 @@ static const struct option_row options[] = {
 	  "Write only DIR/summary.json, a small file of sums; `report' adds up those of several hosts without reading "
 	  "rows",
 	  option_true, TO(summary_only) },
-	{ "svg", 0, "memory FILE",
-	  "Write a picture of memory over time, by address, instead of the report; it needs no browser. With --matrix, "
+	{ "svg", 0, "memory[,KEY=V] FILE",
+	  "Write a picture of memory over time, by address, instead of the report; bin=T and block=SIZE: of a cell; "
+	  "min=SIZE: the least allocated block with a frame (4K); frames=no; range=A-B: addresses. With --matrix, "
 	  "--svg FILE also writes one of the times and of what tracing costs. - is standard output, instead of the "
 	  "report",
-	  option_text, TO(svg), OF_MATRIX },
+	  set_svg, 0, OF_MATRIX },
 	{ "to", 0, "T", "Only rows before this time, which is given as for --from", option_moment, TO(to) },
 	OPTION_HEADING("With --cpu:"),
 	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns),
@@ -136,15 +160,6 @@ static const struct option_row options[] = {
 	  TO(cpu_options.pattern), OF_CPU },
 	{ "threshold", 0, "PERCENT", "Sum up tasks below this share as `other' (default: 3)", set_permille,
 	  TO(cpu_options.threshold_permille), OF_CPU },
-	OPTION_HEADING("With --svg memory:"),
-	{ "borderless", 0, NULL, "Without frames", option_true, TO(memory.borderless), OF_PICTURE },
-	{ "mem-bin", 0, "T", "Time of a cell (default: an interval, or more where the picture has no room)",
-	  option_duration, TO(memory.bin_ns), OF_PICTURE },
-	{ "mem-block", 0, "SIZE", "Bytes of a cell, a power of two (default: the fewest that the picture has room for)",
-	  set_block, TO(memory.block_bytes), OF_PICTURE },
-	{ "mem-min", 0, "SIZE", "Show allocated blocks from this size on (default: 4K), the 2000 largest of them",
-	  option_size, TO(memory.min_bytes), OF_PICTURE },
-	{ "mem-range", 0, "A-B", "Only addresses from A on and below B", set_range, TO(memory), OF_PICTURE },
 	OPTION_HEADING("The job's phases:"),
 	{ "app-log", 0, "FILE",
 	  "Read the phases from this log, plain or compressed (.gz, .zst), instead of the output in the trace, or "
@@ -161,12 +176,17 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 
+static const struct option_gone gone[] = {
+	{ "borderless", "--svg memory,frames=no FILE" }, { "mem-bin", "--svg memory,bin=T FILE" },
+	{ "mem-block", "--svg memory,block=SIZE FILE" }, { "mem-min", "--svg memory,min=SIZE FILE" },
+	{ "mem-range", "--svg memory,range=A-B FILE" },  { 0 },
+};
+
 static const char *note_given(struct option_parse *p, const struct option_row *option, char *arg)
 {
 	struct report_args *o = p->into;
 
 	o->of_cpu |= option->flags & OF_CPU;
-	o->of_picture |= option->flags & OF_PICTURE;
 	o->of_traces |= !(option->flags & OF_MATRIX);
 	return NULL;
 }
@@ -183,7 +203,6 @@ static const char *find_picture(struct option_parse *parse, struct report_args *
 {
 	int i = 0;
 
-	args->picture = TAKE_PTR(args->svg);
 	while (i < args->n_dirs && is_folder(args->dirs[i]))
 		i++;
 	if (i == args->n_dirs)
@@ -194,8 +213,7 @@ static const char *find_picture(struct option_parse *parse, struct report_args *
 	args->n_dirs--;
 	if (args->html || args->json || args->csv || args->cpu || args->compare || args->full || args->path ||
 	    args->summary_only || args->n_dirs > 1)
-		return "--svg takes one trace folder, and can be combined with --from, --to and options of the picture "
-		       "and of phases only";
+		return "--svg takes one trace folder, and can be combined with --from, --to and options of phases only";
 	return NULL;
 }
 
@@ -209,11 +227,9 @@ static const char *finish(struct option_parse *parse)
 	args->n_dirs = parse->n_args;
 	if (!args->n_dirs && is_folder(args->html))
 		return option_because(parse, "which trace folder? %s is the file of --html FILE", args->html);
-	wrong = args->svg && !args->matrix ? find_picture(parse, args) : NULL;
+	wrong = args->picture && !args->matrix ? find_picture(parse, args) : NULL;
 	if (wrong)
 		return wrong;
-	if (args->of_picture && !args->picture)
-		return "--borderless, --mem-bin, --mem-block, --mem-min and --mem-range are for --svg memory";
 	if (args->matrix && (args->n_dirs || args->of_traces))
 		return "--matrix takes a folder of its own, and can be combined with --csv, --json and --svg only";
 	if (args->of_cpu && !args->cpu)
@@ -233,6 +249,7 @@ static const char *finish(struct option_parse *parse)
 
 static const struct option_line line = {
 	.options = options,
+	.gone = gone,
 	.args_doc = "[DIR|FILE...]",
 	.doc = "Print what the job of a trace waited for, and what else is wrong with its reads and writes: one "
 	       "screen, or with --full all tables. The default DIR is the newest trace below ./traces. With a folder "
@@ -260,4 +277,5 @@ void report_args_parse(struct report_args *args, int argc, char **argv)
 void report_args_free(struct report_args *o)
 {
 	applog_free_rules(&o->rules);
+	free(o->picture);
 }

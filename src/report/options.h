@@ -26,8 +26,7 @@ struct report_args {
 	struct moment from, to; /* only rows of this time; as far as given */
 	const char *matrix; /* a folder of runs, in place of traces; NULL: none */
 	const char *svg; /* the file for a picture, likewise: of MATRIX, or PICTURE */
-	const char *picture; /* the name of one of a trace; NULL: none */
-	bool of_picture; /* an option was given that is for one */
+	char *picture; /* the name of one of a trace; NULL: none */
 	struct memory_options memory;
 	const char *path; /* only calls on files there; NULL: all calls */
 	struct report_cpu_options cpu_options; /* of --cpu */

@@ -56,12 +56,15 @@ refused "which file?" --svg memory
 refused "which file?" --svg memory .
 for more in --full --json '--html x' '--csv x' --cpu '--path /data' --summary-only; do
 	# shellcheck disable=SC2086 # words
-	refused "can be combined with --from, --to and options of the picture" --svg memory out.svg $more .
+	refused "can be combined with --from, --to and options of phases only" --svg memory out.svg $more .
 done
-refused "are for --svg memory" --mem-bin 1s .
-refused "not a power of two" --svg memory out.svg --mem-block 5000 .
-refused "not a range of addresses" --svg memory out.svg --mem-range 0x1000 .
-refused "the smaller one first" --svg memory out.svg --mem-range 0x2000-0x1000 .
+refused "bin: not more than zero" --svg memory,bin=0 out.svg .
+refused "block: not a power of two" --svg memory,block=5000 out.svg .
+refused "frames: not yes or no" --svg memory,frames=0 out.svg .
+refused "range: not a range of addresses" --svg memory,range=0x1000 out.svg .
+refused "the smaller one first" --svg memory,range=0x2000-0x1000 out.svg .
+refused "there is no picture of memory,size=3" --svg memory,size=3 out.svg a
+for old in mem-bin mem-block mem-min mem-range borderless; do refused "--$old is gone: use --svg memory," --$old 1 .; done
 
 # --- a matrix ----------------------------------------------------------------------------------------
 

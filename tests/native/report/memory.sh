@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # smoke
@@ -9,22 +9,23 @@ python
 
 # check FOLDER SVG [OPTION=VALUE...]
 check() { python3 -B "$here/checks/memory_map.py" "$@" || fail "$2"; }
-svg() { "$DLT" report --svg memory "$@" 2>err || fail "report --svg memory $*: $(cat err)"; }
+# svg PARTS FILE ARG...
+svg() { "$DLT" report --svg "memory$1" "$2" "${@:3}" 2>err || fail "report --svg memory$*: $(cat err)"; }
 
 python3 -B "$here/checks/memory_map.py" --make made || fail "no trace"
-svg all.svg made --mem-block 64K --mem-bin 10ms
+svg ,block=64K,bin=10ms all.svg made
 check made all.svg
-svg one.svg made --mem-block 64K --mem-bin 10ms --mem-range 0x7f0000000000-0x7f0000100000
+svg ,block=64K,bin=10ms,range=0x7f0000000000-0x7f0000100000 one.svg made
 check made one.svg from=0x7f0000000000 to=0x7f0000100000
-svg large.svg made --mem-block 64K --mem-bin 10ms --mem-min 200K
+svg ,block=64K,bin=10ms,min=200K large.svg made
 check made large.svg min=204800
-svg later.svg made --mem-block 64K --mem-bin 10ms --from 200ms --to 400ms --mem-min 1T
+svg ,block=64K,bin=10ms,min=1T later.svg made --from 200ms --to 400ms
 check made later.svg begin=200 end=400 min=1099511627776
-svg bare.svg made --mem-block 64K --mem-bin 10ms --borderless
+svg ,block=64K,bin=10ms,frames=no bare.svg made
 check made bare.svg frames=no
 [ "$(wc -c <all.svg)" -lt 400000 ] || fail "the picture is larger than its structure"
 # without options it has another scale; standard output has nothing else
-svg - made >out
+svg '' - made >out
 check made out scale=any
 "$DLT" report --json made >json || fail "report --json: status $?"
 python3 -B "$here/checks/memory_map.py" --json json out || fail "JSON and picture differ"
