@@ -356,7 +356,7 @@ const struct option_row start_options[] = {
 
 	OPTION_HEADING("Messages:"),
 	{ "quiet", 'q', NULL, "Only warnings and errors", set_quiet, TO(log_level), START_BY_SERVICE },
-	{ "report", 0, "WHAT", "At the end: verdict (default), screen, none", set_report, TO(report), START_BY_USER },
+	{ "report", 0, "WHAT", "At the end: none, screen, verdict (default)", set_report, TO(report), START_BY_USER },
 	{ "verbose", 'v', NULL, "Also log each step and its reason", set_verbose, TO(log_level), START_BY_USER },
 	{ 0 },
 };
