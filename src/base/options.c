@@ -47,21 +47,19 @@ const char *option_parts(struct option_parse *p, const struct option_row *parts,
 	char *next = copy, *part, *end = rest;
 
 	while (!why && (part = strsep(&next, ","))) {
-		char *value = strchr(part, '=');
-		const struct option_row *row;
+		char *value = part + strcspn(part, "=");
+		const bool has_value = *value;
 		autofree char *text = NULL;
+		const struct option_row *row;
 
-		if (value)
-			*value = '\0';
-		row = value ? option_find(parts, part) : NULL;
-		if (value)
-			*value = '=';
-		if (!row) {
-			end += sprintf(end, "%s%s", end > rest ? "," : "", part);
-			continue;
-		}
-		why = option_set(p, row, value + 1);
-		text = why ? util_fmt("%s: %s", row->name, why) : NULL;
+		*value = '\0';
+		row = has_value ? option_find(parts, part) : NULL;
+		if (row)
+			why = option_set(p, row, value + 1);
+		else
+			end += sprintf(end, "%s%s%s%s", end > rest ? "," : "", part, has_value ? "=" : "",
+				       has_value ? value + 1 : "");
+		text = why ? util_fmt("%s: %s", part, why) : NULL;
 		why = text ? option_because(p, "%s", text) : why;
 	}
 	*rest_ret = TAKE_PTR(rest);
@@ -212,6 +210,12 @@ const char *option_false(struct option_parse *p, void *member, char *arg)
 {
 	*(bool *)member = false;
 	return NULL;
+}
+
+const char *option_bool(struct option_parse *p, void *member, char *arg)
+{
+	*(bool *)member = !strcmp(arg, "yes");
+	return *(bool *)member || !strcmp(arg, "no") ? NULL : "not yes or no";
 }
 
 const char *option_text(struct option_parse *p, void *member, char *arg)

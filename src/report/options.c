@@ -83,12 +83,6 @@ static const char *set_block(struct option_parse *p, void *member, char *arg)
 	return wrong ? wrong : size < 4096 || (size & (size - 1)) ? "not a power of two from 4K on" : NULL;
 }
 
-static const char *set_frames(struct option_parse *p, void *member, char *arg)
-{
-	*(bool *)member = !strcmp(arg, "no");
-	return *(bool *)member || !strcmp(arg, "yes") ? NULL : "not yes or no";
-}
-
 #define TO(m) offsetof(struct report_args, m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 /* FILE with --matrix, else a picture and its parts */
@@ -96,7 +90,8 @@ static const char *set_svg(struct option_parse *p, void *member, char *arg)
 {
 	static const struct option_row parts[] = { { "bin", 0, "T", NULL, option_duration, TO(memory.bin_ns) },
 						   { "block", 0, "SIZE", NULL, set_block, TO(memory.block_bytes) },
-						   { "frames", 0, "BOOL", NULL, set_frames, TO(memory.borderless) },
+						   { "borderless", 0, "BOOL", NULL, option_bool,
+						     TO(memory.borderless) },
 						   { "min", 0, "SIZE", NULL, option_size, TO(memory.min_bytes) },
 						   { "range", 0, "A-B", NULL, set_range, TO(memory) },
 						   { 0 } };
@@ -145,7 +140,7 @@ static const struct option_row options[] = {
 	  option_true, TO(summary_only) },
 	{ "svg", 0, "memory[,KEY=V] FILE",
 	  "Write a picture of memory over time, by address, instead of the report; bin=T and block=SIZE: of a cell; "
-	  "min=SIZE: the least allocated block with a frame (4K); frames=no; range=A-B: addresses. With --matrix, "
+	  "min=SIZE: the least allocated block with a frame (4K); borderless=yes; range=A-B: addresses. With --matrix, "
 	  "--svg FILE also writes one of the times and of what tracing costs. - is standard output, instead of the "
 	  "report",
 	  set_svg, 0, OF_MATRIX },
@@ -177,9 +172,9 @@ static const struct option_row options[] = {
 };
 
 static const struct option_gone gone[] = {
-	{ "borderless", "--svg memory,frames=no FILE" }, { "mem-bin", "--svg memory,bin=T FILE" },
-	{ "mem-block", "--svg memory,block=SIZE FILE" }, { "mem-min", "--svg memory,min=SIZE FILE" },
-	{ "mem-range", "--svg memory,range=A-B FILE" },  { 0 },
+	{ "borderless", "--svg memory,borderless=yes FILE" }, { "mem-bin", "--svg memory,bin=T FILE" },
+	{ "mem-block", "--svg memory,block=SIZE FILE" },      { "mem-min", "--svg memory,min=SIZE FILE" },
+	{ "mem-range", "--svg memory,range=A-B FILE" },       { 0 },
 };
 
 static const char *note_given(struct option_parse *p, const struct option_row *option, char *arg)

@@ -51,14 +51,6 @@ static const char *set_name(struct option_parse *p, void *member, char *value)
 							"not a name of letters, digits, '_', '.' and '-'";
 }
 
-static const char *set_bool(struct option_parse *p, void *member, char *value)
-{
-	if (strcmp(value, "yes") && strcmp(value, "no"))
-		return "not yes or no";
-	*(bool *)member = *value == 'y';
-	return NULL;
-}
-
 static const char *set_number(struct option_parse *p, void *member, char *value)
 {
 	char *end;
@@ -117,7 +109,7 @@ static const struct option_row service_keys[] = {
 	  "The state folder: always-on traces are PATH/NAME/STAMP_PID, the UTC time of their start, as 20261129041600, "
 	  "and their process.",
 	  set_path, TO(state), 0, "/var/lib/dltraced" },
-	{ "users", 0, "BOOL", "Whether users may trace through the service.", set_bool, TO(users), 0, "yes" },
+	{ "users", 0, "BOOL", "Whether users may trace through the service.", option_bool, TO(users), 0, "yes" },
 	{ 0 },
 };
 
@@ -360,14 +352,14 @@ static int set_trace(struct reading *rd, const char *name, const char *value)
 	if (!trace || !copy) /* the section's name was refused */
 		return 1;
 	if (!strcmp(name, "enabled")) {
-		why = set_bool(&p, &trace->enabled, copy);
+		why = option_bool(&p, &trace->enabled, copy);
 		return why ? complain(rd, "%s = %s: %s", name, value, why) : 1;
 	}
 	if (!row) {
 		snprintf(section, sizeof(section), "trace %s", trace->name);
 		return no_key(rd, section, name, start_options, START_IN_CONFIG);
 	}
-	if (!row->arg && set_bool(&p, &yes, copy))
+	if (!row->arg && option_bool(&p, &yes, copy))
 		return complain(rd, "%s = %s: not yes or no", name, value);
 	why = try_option(&p, row, row->arg ? copy : NULL);
 	if (why)

@@ -127,10 +127,8 @@ static const char *set_keep(struct option_parse *p, void *member, char *arg)
 
 	cfg->rollup_only = !strcmp(arg, "sums");
 	cfg->keep_bytes = 0;
-	if (cfg->rollup_only)
-		return NULL;
-	why = option_size(p, member, arg);
-	return why || cfg->keep_bytes >= CONFIG_KEEP_MIN_BYTES ? why : "less than 1M";
+	why = cfg->rollup_only ? NULL : option_size(p, member, arg);
+	return why || cfg->rollup_only || cfg->keep_bytes >= CONFIG_KEEP_MIN_BYTES ? why : "less than 1M";
 }
 
 static const char *set_backend(struct option_parse *p, void *member, char *arg)

@@ -60,7 +60,7 @@ for more in --full --json '--html x' '--csv x' --cpu '--path /data' --summary-on
 done
 refused "bin: not more than zero" --svg memory,bin=0 out.svg .
 refused "block: not a power of two" --svg memory,block=5000 out.svg .
-refused "frames: not yes or no" --svg memory,frames=0 out.svg .
+refused "borderless: not yes or no" --svg memory,borderless=0 out.svg .
 refused "range: not a range of addresses" --svg memory,range=0x1000 out.svg .
 refused "the smaller one first" --svg memory,range=0x2000-0x1000 out.svg .
 refused "there is no picture of memory,size=3" --svg memory,size=3 out.svg a

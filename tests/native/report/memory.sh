@@ -21,7 +21,7 @@ svg ,block=64K,bin=10ms,min=200K large.svg made
 check made large.svg min=204800
 svg ,block=64K,bin=10ms,min=1T later.svg made --from 200ms --to 400ms
 check made later.svg begin=200 end=400 min=1099511627776
-svg ,block=64K,bin=10ms,frames=no bare.svg made
+svg ,block=64K,bin=10ms,borderless=yes bare.svg made
 check made bare.svg frames=no
 [ "$(wc -c <all.svg)" -lt 400000 ] || fail "the picture is larger than its structure"
 # without options it has another scale; standard output has nothing else
