@@ -373,7 +373,7 @@ const struct option_gone start_gone[] = {
 	{ "no-report", "--report=none" },
 	{ "nvtx", "--regions=nvtx" },
 	{ "rollup-only", "--keep=sums" },
-	{ "sched", "--probes=-sched, --probes=+sched or --probes=+sched,+sched_switch" },
+	{ "sched", "--probes=-sched, +sched or +sched,+sched_switch" },
 	{ 0 },
 };
 

@@ -96,7 +96,7 @@ for folder in state/own/2*; do
 done
 [ ! -e "$DLTRACED_SOCKET" ] || fail "its socket is still there"
 
-printf '[service]\ngroup = nosuchgroup\nnonsense = 1\nnothing\n[trace a]\nall = yes\nrollup-only = yes\nkeep = 1G\n' >bad.conf
+printf '[service]\ngroup = nosuchgroup\nnonsense = 1\nnothing\n[trace a]\nall = yes\nkeep = sums\nrotate = 1h\n' >bad.conf
 "$DLT" daemon --check --config bad.conf 2>err && fail "--check of four mistakes"
 equal "mistakes that --check has found" "$(wc -l <err)" 4
 "$DLT" daemon --check --config good.conf || fail "--check of a good one"
