@@ -1,447 +1,349 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See cxx_name.h. The grammar is that of the Itanium C++ ABI, chapter 5.1; functions here have the names of its rules.
- * What is parsed and not to be part of the name (template arguments, parameters of enclosing functions) is put nowhere.
+ * See cxx_name.h. libstdc++ demangles. It is loaded only for a trace with symbols of C++, as the rest of the program
+ * does without it.
+ *
+ * A symbol of 200 bytes can have a name of 100 MB, as each substitution (S_) stands for an earlier part of the name and
+ * two of them double it; where conversions nest (_ZcvT_IL_Z...), parsing alone takes exponential time. A limit on the
+ * symbol's length does not prevent this, nor does one on its substitutions: real names have up to 40 of
+ * them, and 20 are enough for an attack. So a child process demangles, with limits of CPU time and memory that the
+ * kernel keeps.
  */
 #include "report/memory/cxx_name.h"
 
-#include <stdint.h>
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "base/text.h"
+#include "base/log.h"
 #include "base/util.h"
 
-#define DEPTH_MAX 64
-#define IDENTIFIER_MAX 512
+#define LIBRARY "libstdc++.so.6"
+#define SYMBOL_MAX 1024 /* bytes; the library itself takes no more since GCC 8.3, before it only recursed deeper */
+#define CHILDREN_MAX 3 /* each one that a symbol ended is followed by one for the symbols behind that */
+#define CPU_S 1 /* of a child, which demangles some 100,000 symbols in it */
+#define MEMORY_BYTES (64ULL << 20) /* likewise, above what it has at its start */
 #define HASH_LEN 17 /* of Rust: the last part of a name, h and 16 digits */
 
-struct parse {
-	const char *p;
-	unsigned int depth;
-	char *out; /* NULL: put nowhere */
-	size_t len, size;
-	const char *last; /* the last part of the name, in the symbol, for constructors: their class */
-	size_t last_len;
+typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *size, int *status);
+
+/* --- from a declaration to a name -------------------------------------------------------------------------------- */
+
+/* Returns the bytes at P that are the token "operator" with its sign, 0 where it is another one, or has no sign. */
+static size_t operator_len(const char *p)
+{
+	static const char *const signs[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "->",
+					     "<<", ">>", "<=",  ">=",  "<",   ">" };
+	const size_t len = strlen("operator");
+
+	if (strncmp(p, "operator", len) != 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		if (!strncmp(p + len, signs[i], strlen(signs[i])))
+			return len + strlen(signs[i]);
+	return 0;
+}
+
+/* Returns the end of the parentheses at P, NULL where they do not end. */
+static const char *parens_end(const char *p)
+{
+	unsigned int depth = 0;
+
+	for (; *p; p++) {
+		depth += *p == '(';
+		depth -= *p == ')';
+		if (!depth)
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* Likewise of template arguments: parentheses are around each expression with other signs < and >. */
+static const char *arguments_end(const char *p)
+{
+	unsigned int depth = 0;
+
+	while (p && *p) {
+		if (*p == '(') {
+			p = parens_end(p);
+			continue;
+		}
+		p += operator_len(p);
+		depth += *p == '<';
+		depth -= *p == '>';
+		if (*p && *p++ == '>' && !depth)
+			return p;
+	}
+	return NULL;
+}
+
+/* Returns P behind the qualifiers of a member function. */
+static const char *behind_qualifiers(const char *p)
+{
+	static const char *const qualifiers[] = { " const", " volatile", " &&", " &" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(qualifiers); i++)
+		if (!strncmp(p, qualifiers[i], strlen(qualifiers[i])))
+			p += strlen(qualifiers[i]);
+	return p;
+}
+
+/* A name while it grows. */
+struct name {
+	char text[CXX_NAME_MAX + 1];
+	size_t len;
+	bool spaces; /* are in it from here on: of "operator new" and "operator unsigned int" */
 };
 
-static bool type(struct parse *c);
-static bool name(struct parse *c);
-static bool encoding(struct parse *parse);
-
-/* --- text -------------------------------------------------------------------------------------------------------- */
-
-static bool put(struct parse *c, const char *text, size_t len)
+static bool put(struct name *name, const char *p, size_t len)
 {
-	if (!c->out)
-		return true;
-	if (c->size - c->len <= len)
+	if (CXX_NAME_MAX - name->len < len)
 		return false;
-	memcpy(c->out + c->len, text, len);
-	c->len += len;
+	memcpy(name->text + name->len, p, len);
+	name->len += len;
 	return true;
 }
 
-static bool put_text(struct parse *c, const char *text)
+static void clear(struct name *name)
 {
-	return put(c, text, strlen(text));
+	name->len = 0;
+	name->spaces = false;
 }
 
-/* Puts a part of a name that the symbol has. */
-static bool put_identifier(struct parse *c, const char *prefix, const char *text, size_t len)
+/* Does a token begin here? */
+static bool at_token(const struct name *name)
 {
-	char escaped[TEXT_ESCAPED_MAX(IDENTIFIER_MAX)];
+	const char last = name->len ? name->text[name->len - 1] : ':';
 
-	if (len > IDENTIFIER_MAX)
-		return false;
-	return put_text(c, prefix) && put(c, escaped, (size_t)(text_put_str(escaped, text, len) - escaped));
+	return last == ':' || last == ' ';
 }
 
-static bool skip(struct parse *c, char is)
+/* Puts a part in braces, such as {lambda(int)#1}, without its parameters. Returns its end, or NULL. */
+static const char *put_braces(struct name *name, const char *p)
 {
-	if (*c->p != is)
-		return false;
-	c->p++;
-	return true;
+	for (; p && *p && *p != '}'; p = *p == '(' ? parens_end(p) : p + 1)
+		if (*p == '<' || (*p != '(' && !put(name, p, 1)))
+			return NULL;
+	return p && *p && put(name, p, 1) ? p + 1 : NULL;
 }
 
-static bool next(struct parse *c)
+/*
+ * Takes the parentheses at P: the parameters of a function, within which there may be the named one ("::" follows), or
+ * a part of a type. Returns where to go on, "" at the end of the name, or NULL.
+ */
+static const char *take_parens(struct name *name, const char *p)
 {
-	c->p++;
-	return true;
+	static const char unnamed[] = "(anonymous namespace)";
+
+	if (!strncmp(p, unnamed, sizeof(unnamed) - 1))
+		return put(name, p, sizeof(unnamed) - 1) ? p + sizeof(unnamed) - 1 : NULL;
+	p = parens_end(p);
+	if (!p)
+		return NULL;
+	p = behind_qualifiers(p);
+	name->spaces = false;
+	if (!*p || !strncmp(p, " [", 2) || !strncmp(p, " requires ", 10))
+		return "";
+	if (strncmp(p, "::", 2) != 0)
+		clear(name);
+	return p;
 }
 
-static bool is_digit(char c)
+/* Takes what P begins with. Returns where to go on, "" at the end of the name, or NULL. */
+static const char *take(struct name *name, const char *p)
 {
-	return c >= '0' && c <= '9';
-}
+	const size_t sign = at_token(name) ? operator_len(p) : 0;
 
-static bool number(struct parse *parse, size_t *ret)
-{
-	size_t n = 0;
-
-	if (!is_digit(*parse->p))
-		return false;
-	for (; is_digit(*parse->p); parse->p++) {
-		n = 10 * n + (size_t)(*parse->p - '0');
-		if (n > UINT32_MAX)
-			return false;
+	if (sign)
+		return put(name, p, sign) ? p + sign : NULL;
+	if (at_token(name) && !strncmp(p, "operator", 8) && (p[8] == ' ' || p[8] == '"')) {
+		name->spaces = true;
+		return put(name, p, 8) ? p + 8 : NULL;
 	}
-	*ret = n;
-	return true;
+	if (*p == '<')
+		return arguments_end(p);
+	if (*p == '(')
+		return take_parens(name, p);
+	if (*p == '{')
+		return put_braces(name, p);
+	if (!strncmp(p, "[abi:", 5))
+		return (p = strchr(p, ']')) ? p + 1 : NULL;
+	if (!strncmp(p, " [", 2)) /* a clone */
+		return "";
+	if (!strncmp(p, " <", 2)) /* of operator< <int> */
+		return p + 1;
+	if (*p == ' ' && !name->spaces) { /* it was a type */
+		clear(name);
+		return p + 1;
+	}
+	return put(name, p, 1) ? p + 1 : NULL;
 }
 
-/* "_" is the first one, "0_" the second. Returns its number in *RET, from 1 on. */
-static bool discriminator(struct parse *c, size_t *ret)
+static void drop_hash(struct name *name)
 {
-	size_t n = 0;
+	const size_t len = HASH_LEN + strlen("::");
+	const char *hash = name->text + name->len - len;
 
-	if (is_digit(*c->p) && !number(c, &n))
-		return false;
-	*ret = c->p[-1] >= '0' && c->p[-1] <= '9' ? n + 2 : 1;
-	return skip(c, '_');
+	if (name->len > len && !strncmp(hash, "::h", 3) && strspn(hash + 3, "0123456789abcdef") >= HASH_LEN - 1)
+		name->len -= len;
 }
 
-/* --- parts of names ---------------------------------------------------------------------------------------------- */
-
-static bool source_name(struct parse *parse)
+/* Puts TEXT escaped, but for what names have: the spaces of "operator new" and the number sign of {lambda#1}. */
+static void put_escaped(char *to, const char *text)
 {
-	static const char unnamed[] = "_GLOBAL__N_";
-	size_t len;
+	while (*text) {
+		const size_t len = strcspn(text, " #");
 
-	if (!number(parse, &len) || !len || len > strnlen(parse->p, len))
-		return false;
-	parse->last = parse->p;
-	parse->last_len = len;
-	parse->p += len;
-	if (len >= sizeof(unnamed) - 1 && !memcmp(parse->last, unnamed, sizeof(unnamed) - 1))
-		return put_text(parse, "(anonymous namespace)");
-	return put_identifier(parse, "", parse->last, len);
+		to = text_put_piece(to, text, len);
+		text += len;
+		if (*text)
+			*to++ = *text++;
+	}
+	*to = '\0';
 }
 
-static bool operator_name(struct parse *parse)
+bool cxx_name_plain(char ret[TEXT_ESCAPED_MAX(CXX_NAME_MAX)], const char *demangled)
 {
-	static const struct {
-		char code[3];
-		const char *text;
-	} operators[] = {
-		{ "aN", "&=" },        { "aS", "=" },  { "aa", "&&" },      { "ad", "&" },    { "an", "&" },
-		{ "aw", " co_await" }, { "cl", "()" }, { "cm", "," },       { "co", "~" },    { "dV", "/=" },
-		{ "da", " delete[]" }, { "de", "*" },  { "dl", " delete" }, { "dv", "/" },    { "eO", "^=" },
-		{ "eo", "^" },         { "eq", "==" }, { "ge", ">=" },      { "gt", ">" },    { "ix", "[]" },
-		{ "lS", "<<=" },       { "le", "<=" }, { "ls", "<<" },      { "lt", "<" },    { "mI", "-=" },
-		{ "mL", "*=" },        { "mi", "-" },  { "ml", "*" },       { "mm", "--" },   { "na", " new[]" },
-		{ "ne", "!=" },        { "ng", "-" },  { "nt", "!" },       { "nw", " new" }, { "oR", "|=" },
-		{ "oo", "||" },        { "or", "|" },  { "pL", "+=" },      { "pl", "+" },    { "pm", "->*" },
-		{ "pp", "++" },        { "ps", "+" },  { "pt", "->" },      { "rM", "%=" },   { "rS", ">>=" },
-		{ "rm", "%" },         { "rs", ">>" }, { "ss", "<=>" },
-	};
+	struct name name = { .len = 0 };
+	const char *p = demangled;
 
-	for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-		if (!strncmp(parse->p, operators[i].code, 2)) {
-			parse->p += 2;
-			return put_text(parse, "operator") && put_text(parse, operators[i].text);
+	while (p && *p)
+		p = take(&name, p);
+	while (name.len && name.text[name.len - 1] == ' ')
+		name.len--;
+	drop_hash(&name);
+	name.text[name.len] = '\0';
+	if (p)
+		put_escaped(ret, name.text);
+	return p && name.len;
+}
+
+/* --- from symbols to declarations --------------------------------------------------------------------------------- */
+
+/* Is it a function's? (_ZT and _ZG are tables, guards and the like.) */
+static bool is_mangled(const char *symbol)
+{
+	return !strncmp(symbol, "_Z", 2) && symbol[2] != 'T' && symbol[2] != 'G' && strlen(symbol) < SYMBOL_MAX;
+}
+
+static demangle_fn library(void)
+{
+	static demangle_fn demangle;
+	static bool tried;
+	void *handle;
+
+	if (tried)
+		return demangle;
+	tried = true;
+	handle = dlopen(LIBRARY, RTLD_NOW);
+	if (handle)
+		demangle = (demangle_fn)dlsym(handle, "__cxa_demangle");
+	if (!demangle)
+		log_warn("stacks: C++ functions have the names of their symbols, as " LIBRARY
+			 " is not installed (libstdc++6 on Debian, libstdc++ on RHEL)");
+	return demangle;
+}
+
+static bool limit(void)
+{
+	const struct rlimit cpu = { CPU_S, CPU_S }; /* the hard limit ends it by SIGKILL, without a core dump */
+	unsigned long long pages = 0;
+	struct rlimit memory = { 0 };
+	FILE *statm = fopen("/proc/self/statm", "re");
+	const bool good = statm && fscanf(statm, "%llu", &pages) == 1;
+
+	if (statm)
+		fclose(statm);
+	memory.rlim_cur = memory.rlim_max = pages * (unsigned long long)sysconf(_SC_PAGESIZE) + MEMORY_BYTES;
+	return good && setrlimit(RLIMIT_CPU, &cpu) == 0 && setrlimit(RLIMIT_AS, &memory) == 0;
+}
+
+/* The child: writes a line for each symbol, with its name, or empty. */
+static __attribute__((noreturn)) void demangle_all(demangle_fn demangle, char **const *symbols, size_t n, int fd)
+{
+	FILE *out = limit() ? fdopen(fd, "w") : NULL;
+
+	for (size_t i = 0; out && i < n; i++) {
+		char name[TEXT_ESCAPED_MAX(CXX_NAME_MAX)], symbol[SYMBOL_MAX];
+		char *text = NULL;
+		int status;
+
+		if (is_mangled(*symbols[i])) {
+			snprintf(symbol, sizeof(symbol), "%.*s", (int)strcspn(*symbols[i], "@"), *symbols[i]);
+			text = demangle(symbol, NULL, NULL, &status);
 		}
-	return false;
-}
-
-/* A closure, or a type without a name. */
-static bool unnamed_type(struct parse *parse)
-{
-	struct parse in = *parse;
-	char text[48];
-	size_t n;
-	bool lambda = parse->p[1] == 'l';
-
-	in.p += 2;
-	in.out = NULL;
-	while (lambda && *in.p != 'E')
-		if (!type(&in))
-			return false;
-	parse->p = in.p;
-	if ((lambda && !skip(parse, 'E')) || !discriminator(parse, &n))
-		return false;
-	snprintf(text, sizeof(text), lambda ? "{lambda#%zu}" : "{unnamed#%zu}", n);
-	return put_text(parse, text);
-}
-
-/* A constructor or a destructor of the last part. */
-static bool ctor_dtor_name(struct parse *c)
-{
-	const char *what = *c->p == 'D' ? "~" : "";
-
-	if (!c->last || c->p[1] < '0' || c->p[1] > '5')
-		return false;
-	c->p += 2;
-	return put_identifier(c, what, c->last, c->last_len);
-}
-
-static bool unqualified_name(struct parse *parse)
-{
-	bool good;
-
-	while (*parse->p == 'L') /* of one file */
-		parse->p++;
-	good = is_digit(*parse->p)                                            ? source_name(parse) :
-	       *parse->p == 'U' && (parse->p[1] == 'l' || parse->p[1] == 't') ? unnamed_type(parse) :
-	       *parse->p == 'C' || *parse->p == 'D'                           ? ctor_dtor_name(parse) :
-										operator_name(parse);
-	while (good && *parse->p == 'B') { /* a tag */
-		struct parse in = { .p = parse->p + 1 };
-
-		good = source_name(&in);
-		parse->p = in.p;
+		fprintf(out, "%s\n", text && cxx_name_plain(name, text) ? name : "");
+		if (fflush(out) != 0)
+			break;
+		free(text);
 	}
-	return good;
+	_exit(EXIT_SUCCESS); /* not exit(3): buffered output belongs to the parent */
 }
 
-/* std, and what is below it; others stand for a part of the symbol before, which no name begins with. */
-static bool substitution(struct parse *parse)
+/* Sets the names of symbols until one ends the child. Returns that one's number, or N. */
+static size_t demangle_some(demangle_fn demangle, char **const *symbols, char **names, size_t n)
 {
-	static const struct {
-		char code;
-		const char *text, *last;
-	} known[] = {
-		{ 'a', "std::allocator", "allocator" },
-		{ 'b', "std::basic_string", "basic_string" },
-		{ 'd', "std::iostream", "basic_iostream" },
-		{ 'i', "std::istream", "basic_istream" },
-		{ 'o', "std::ostream", "basic_ostream" },
-		{ 's', "std::string", "basic_string" },
-		{ 't', "std", NULL },
-	};
+	char line[TEXT_ESCAPED_MAX(CXX_NAME_MAX) + 1];
+	size_t done = 0;
+	int fds[2];
+	FILE *in;
+	pid_t pid;
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (parse->p[1] == known[i].code) {
-			parse->p += 2;
-			parse->last = known[i].last;
-			parse->last_len = parse->last ? strlen(parse->last) : 0;
-			return put_text(parse, known[i].text);
-		}
-	if (parse->out)
-		return false;
-	parse->p++;
-	while (is_digit(*parse->p) || (*parse->p >= 'A' && *parse->p <= 'Z'))
-		parse->p++;
-	return skip(parse, '_');
-}
-
-/* --- what is no part of the name --------------------------------------------------------------------------------- */
-
-static bool literal(struct parse *c)
-{
-	if (skip(c, '_'))
-		return skip(c, 'Z') && encoding(c) && skip(c, 'E');
-	if (!type(c))
-		return false;
-	while (is_digit(*c->p) || (*c->p >= 'a' && *c->p <= 'z') || *c->p == '_')
-		c->p++;
-	return skip(c, 'E');
-}
-
-static bool template_args(struct parse *of)
-{
-	struct parse in = *of, *c = &in;
-	bool good = ++c->depth < DEPTH_MAX;
-
-	in.out = NULL;
-	c->p++;
-	while (good && *c->p != 'E')
-		good = skip(c, 'L') ? literal(c) : *c->p == 'J' || *c->p == 'I' ? template_args(c) : type(c);
-	of->p = in.p;
-	return good && skip(of, 'E');
-}
-
-static bool args_if_any(struct parse *c)
-{
-	return *c->p != 'I' || template_args(c);
-}
-
-static bool type_of_d(struct parse *parse)
-{
-	size_t n;
-
-	switch (*++parse->p) {
-	case 'p':
-	case 'o':
-		parse->p++;
-		return type(parse);
-	case 'v':
-		parse->p++;
-		return number(parse, &n) && skip(parse, '_') && type(parse);
-	case 'F':
-		parse->p++;
-		return number(parse, &n) && (skip(parse, '_') || skip(parse, 'x') || skip(parse, 'b'));
-	default:
-		return *parse->p && strchr("acdefhinsu", *parse->p) && next(parse);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return n;
+	pid = fork();
+	if (pid == 0)
+		demangle_all(demangle, symbols, n, fds[1]);
+	close(fds[1]);
+	in = pid < 0 ? NULL : fdopen(fds[0], "r");
+	for (; in && done < n && fgets(line, sizeof(line), in); done++) {
+		line[strcspn(line, "\n")] = '\0';
+		names[done] = line[0] ? strdup(line) : NULL;
 	}
+	if (in)
+		fclose(in);
+	else
+		close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return in ? done : n;
 }
 
-static bool type_inside(struct parse *parse)
+static void demangle_symbols(char **const *symbols, char **names, size_t n)
 {
-	size_t n;
+	demangle_fn demangle;
+	size_t at = 0;
 
-	switch (*parse->p) {
-	case 'P':
-	case 'R':
-	case 'O':
-	case 'K':
-	case 'V':
-	case 'r':
-	case 'C':
-	case 'G':
-		parse->p++;
-		return type(parse);
-	case 'S':
-		if (parse->p[1] == 't')
-			return name(parse);
-		return substitution(parse) && args_if_any(parse);
-	case 'T':
-		parse->p++;
-		while (is_digit(*parse->p))
-			parse->p++;
-		return skip(parse, '_') && args_if_any(parse);
-	case 'F':
-		parse->p++;
-		skip(parse, 'Y');
-		while (*parse->p != 'E')
-			if (!((*parse->p == 'R' || *parse->p == 'O') && parse->p[1] == 'E' ? next(parse) : type(parse)))
-				return false;
-		return skip(parse, 'E');
-	case 'A':
-		parse->p++;
-		return (!is_digit(*parse->p) || number(parse, &n)) && skip(parse, '_') && type(parse);
-	case 'M':
-		parse->p++;
-		return type(parse) && type(parse);
-	case 'D':
-		return type_of_d(parse);
-	case 'U':
-		parse->p++;
-		return source_name(parse) && args_if_any(parse) && type(parse);
-	case 'u':
-		parse->p++;
-		return source_name(parse) && args_if_any(parse);
-	default:
-		if (*parse->p && strchr("vwbcahstijlmxynofdegz", *parse->p))
-			return next(parse);
-		return name(parse);
+	while (at < n && !is_mangled(*symbols[at]))
+		at++;
+	demangle = at < n ? library() : NULL;
+	for (unsigned int i = 0; demangle && at < n && i < CHILDREN_MAX; i++)
+		at += demangle_some(demangle, symbols + at, names + at, n - at) + 1;
+}
+
+static char *escaped(const char *symbol)
+{
+	char text[TEXT_ESCAPED_MAX(CXX_NAME_MAX)];
+
+	*text_put_str(text, symbol, strnlen(symbol, CXX_NAME_MAX)) = '\0';
+	return strdup(text);
+}
+
+void cxx_names(char **const *symbols, size_t n)
+{
+	autofree char **names = calloc(n ? n : 1, sizeof(*names));
+
+	if (names)
+		demangle_symbols(symbols, names, n);
+	for (size_t i = 0; i < n; i++) {
+		char *name = names && names[i] ? names[i] : escaped(*symbols[i]);
+
+		free(*symbols[i]);
+		*symbols[i] = name;
 	}
-}
-
-static bool type(struct parse *of)
-{
-	struct parse in = *of;
-	bool good = ++in.depth < DEPTH_MAX;
-
-	in.out = NULL;
-	good = good && type_inside(&in);
-	of->p = in.p;
-	return good;
-}
-
-/* --- names ------------------------------------------------------------------------------------------------------- */
-
-static bool is_hash(const struct parse *c)
-{
-	return c->last_len == HASH_LEN && *c->last == 'h' && strspn(c->last + 1, "0123456789abcdef") >= HASH_LEN - 1;
-}
-
-static bool nested_name(struct parse *parse)
-{
-	const size_t begin = parse->len;
-	size_t before = begin;
-	bool first = true, good = true;
-
-	for (parse->p++; *parse->p == 'r' || *parse->p == 'V' || *parse->p == 'K';)
-		parse->p++;
-	if (*parse->p == 'R' || *parse->p == 'O')
-		parse->p++;
-	for (; good && *parse->p != 'E'; first = false) {
-		if (*parse->p == 'I') {
-			good = !first && template_args(parse);
-			continue;
-		}
-		if (skip(parse, 'M')) { /* the member before is initialized there */
-			good = !first;
-			continue;
-		}
-		before = parse->len;
-		good = first || put_text(parse, "::");
-		good = good && (*parse->p == 'S' ? first && substitution(parse) :
-				*parse->p == 'T' ? !parse->out && type(parse) :
-						   unqualified_name(parse));
-	}
-	if (good && before > begin && is_hash(parse))
-		parse->len = before;
-	return good && !first && skip(parse, 'E');
-}
-
-static bool local_name(struct parse *parse)
-{
-	size_t n;
-
-	parse->p++;
-	if (!encoding(parse) || !skip(parse, 'E'))
-		return false;
-	if (skip(parse, 's'))
-		return put_text(parse, "::{string}");
-	if (skip(parse, 'd') && !discriminator(parse, &n))
-		return false;
-	if (!put_text(parse, "::") || !name(parse))
-		return false;
-	if (skip(parse, '_')) { /* one of several of this name */
-		if (skip(parse, '_'))
-			return number(parse, &n) && skip(parse, '_');
-		return is_digit(*parse->p) && next(parse);
-	}
-	return true;
-}
-
-static bool name_inside(struct parse *c)
-{
-	if (*c->p == 'N')
-		return nested_name(c);
-	if (*c->p == 'Z')
-		return local_name(c);
-	if (*c->p == 'S' && c->p[1] == 't')
-		return substitution(c) && put_text(c, "::") && unqualified_name(c) && args_if_any(c);
-	return unqualified_name(c) && args_if_any(c);
-}
-
-static bool name(struct parse *c)
-{
-	const bool good = ++c->depth < DEPTH_MAX && name_inside(c);
-
-	c->depth--;
-	return good;
-}
-
-/* A function with its parameters, within another name. */
-static bool encoding(struct parse *parse)
-{
-	struct parse in;
-	bool good = name(parse);
-
-	in = *parse;
-	in.out = NULL;
-	while (good && *in.p != 'E')
-		good = type(&in);
-	parse->p = in.p;
-	return good;
-}
-
-bool cxx_name(char *ret, size_t size, const char *symbol)
-{
-	struct parse c = { .p = symbol, .out = ret, .size = size };
-
-	while (*c.p == '_')
-		c.p++;
-	if (c.p == symbol || *c.p != 'Z' || !size)
-		return false;
-	c.p++;
-	if (!name(&c))
-		return false;
-	ret[c.len] = '\0';
-	return true;
 }

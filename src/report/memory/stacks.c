@@ -19,7 +19,6 @@
 #include "stats/table.h"
 
 #define FRAMES_MAX 64 /* of a stack; dltraced writes fewer */
-#define NAME_MAX_BYTES 256 /* of a function that are put */
 
 /* A file that code is in, as sites.out has it: escaped. */
 struct module {
@@ -151,6 +150,27 @@ static void module_name(struct module *module)
 		symbols_find(path, module->build_id, module->places, module->n);
 }
 
+/* Makes the symbols of all modules the names that a stack has, in one turn. */
+static void names_show(struct stacks *stacks)
+{
+	autofree char ***symbols = NULL;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < stacks->modules.n; i++) {
+		const struct module *module = table_at(&stacks->modules, i);
+
+		for (size_t k = 0; k < module->n; k++) {
+			char **symbol = &module->places[k].name;
+
+			if (*symbol && util_room(&symbols, n, sizeof(*symbols)) == 0)
+				symbols[n++] = symbol;
+			else
+				free(TAKE_PTR(*symbol));
+		}
+	}
+	cxx_names(symbols, n);
+}
+
 static void read_sites(struct stacks *s, struct scan_folder *f)
 {
 	struct scan_taker taker = { .take = take, .own = s };
@@ -159,6 +179,7 @@ static void read_sites(struct stacks *s, struct scan_folder *f)
 	places_collect(s);
 	for (uint32_t i = 0; i < s->modules.n; i++)
 		module_name(table_at(&s->modules, i));
+	names_show(s);
 }
 
 /* EXACT: with the place in the function */
@@ -169,13 +190,9 @@ static void put_frame(const struct stacks *stacks, const struct frame *frame, bo
 	const struct symbol_place *place =
 		module && module->n ? bsearch(&key, module->places, module->n, sizeof(key), by_address) : NULL;
 	const char *file = module && module->path ? strrchr(module->path, '/') : NULL;
-	char name[TEXT_ESCAPED_MAX(NAME_MAX_BYTES)];
 
-	if (place && place->name && cxx_name(name, sizeof(name), place->name))
-		fputs(name, out);
-	else if (place && place->name)
-		fwrite(name, 1, (size_t)(text_put_str(name, place->name, strnlen(place->name, NAME_MAX_BYTES)) - name),
-		       out);
+	if (place && place->name)
+		fputs(place->name, out);
 	else if (module && module->path)
 		fprintf(out, "%s+0x%" PRIx64, file ? file + 1 : module->path, frame->at);
 	else
