@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_read.h"
+#include "base/json_bind.h"
 #include "base/util.h"
 
 /* Returns the rank in "0: ", "[0] ", "[1,0]<stdout>: " or "rank 0: " before the mark. */
@@ -34,16 +34,38 @@ int64_t mllog_rank(const char *line, size_t len)
 	return -1;
 }
 
-static void take_phase(struct mllog *mllog, const char *key, size_t len)
+/* The members of a line that count, as it has them. */
+struct line {
+	char key[sizeof(((struct mllog *)0)->phase)], event[16], time_ms[32], duration[32];
+	uint64_t start_ns, epoch, first_epoch; /* UINT64_MAX: none */
+};
+
+static const struct json_member members[] = {
+	JSON_MEMBER("key", JSON_TEXT, line, key),
+	JSON_MEMBER("event_type", JSON_TEXT, line, event),
+	JSON_MEMBER("time_ms", JSON_LITERAL, line, time_ms),
+	JSON_MEMBER("value.duration", JSON_LITERAL, line, duration),
+	JSON_MEMBER("value.start", JSON_U64, line, start_ns),
+	JSON_MEMBER("metadata.epoch_num", JSON_U64, line, epoch),
+	JSON_MEMBER("metadata.first_epoch_num", JSON_U64, line, first_epoch),
+	{ 0 },
+};
+
+static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
+{
+	json_bind(members, ctx, path, event, text, len);
+}
+
+static void take_phase(struct mllog *mllog, const char *key)
 {
 	static const char *const ends[] = { "_start", "_stop", "_end" };
+	const size_t len = strlen(key);
 
-	json_read_string(mllog->phase, sizeof(mllog->phase), key, len);
-	len = strlen(mllog->phase);
+	strcpy(mllog->phase, key);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		size_t n = strlen(ends[i]);
 
-		if (len > n && strcmp(mllog->phase + len - n, ends[i]) == 0) {
+		if (len > n && strcmp(key + len - n, ends[i]) == 0) {
 			mllog->phase[len - n] = '\0';
 			return;
 		}
@@ -60,63 +82,46 @@ static size_t digits(const char *text, size_t len, uint64_t *ret)
 	return n;
 }
 
-static bool is(const char *text, size_t len, const char *expected)
-{
-	return len == strlen(expected) && memcmp(text, expected, len) == 0;
-}
-
 /* Parses a duration: whole numbers are ns, as programs take them by time.perf_counter_ns(), others seconds. */
-static bool parse_duration(const char *text, size_t len, uint64_t *ret)
+static bool parse_duration(const char *text, uint64_t *ret)
 {
-	char number[32], *end;
+	const size_t len = strlen(text);
 	double seconds;
+	char *end;
 
 	if (digits(text, len, ret) == len)
 		return len > 0;
-	if (len >= sizeof(number) || text[0] == '-')
-		return false;
-	memcpy(number, text, len);
-	number[len] = '\0';
-	seconds = strtod(number, &end);
+	seconds = strtod(text, &end);
 	if (*end || !(seconds >= 0 && seconds < 1e9))
 		return false;
 	*ret = (uint64_t)(seconds * 1e9);
 	return true;
 }
 
-static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
-{
-	bool epoch = strcmp(path, "metadata.epoch_num") == 0;
-	struct mllog *mllog = ctx;
-	uint64_t number;
-
-	if (event == JSON_STRING && strcmp(path, "key") == 0) {
-		take_phase(mllog, text, len);
-	} else if (event == JSON_STRING && strcmp(path, "event_type") == 0) {
-		mllog->event = is(text, len, "INTERVAL_START") ? MLLOG_START :
-			       is(text, len, "INTERVAL_END")   ? MLLOG_END :
-								 MLLOG_POINT;
-	} else if (event == JSON_WORD && strcmp(path, "time_ms") == 0) {
-		digits(text, len, &mllog->time_ms);
-	} else if (event == JSON_WORD && strcmp(path, "value.duration") == 0) {
-		mllog->has_duration = parse_duration(text, len, &mllog->duration_ns);
-	} else if (event == JSON_WORD && strcmp(path, "value.start") == 0) {
-		if (digits(text, len, &number) == len)
-			mllog->start_ns = number;
-	} else if (event == JSON_WORD && (epoch || strcmp(path, "metadata.first_epoch_num") == 0)) {
-		/* Only whole numbers: an epoch of 1.5 has no counterpart in other sources. */
-		if (len <= 9 && digits(text, len, &number) == len && (mllog->epoch < 0 || epoch))
-			mllog->epoch = (int64_t)number;
-	}
-}
+#define EPOCHS_MAX 1000000000 /* and whole: one of 1.5 has no counterpart in other sources */
 
 bool mllog_parse(struct mllog *ret, const char *line, size_t len)
 {
+	struct line values = { .epoch = UINT64_MAX, .first_epoch = UINT64_MAX };
 	const char *mark = memmem(line, len, MLLOG_MARK, strlen(MLLOG_MARK)), *object;
 
 	if (!mark)
 		return false;
 	object = mark + strlen(MLLOG_MARK);
-	*ret = (struct mllog){ .rank = mllog_rank(line, (size_t)(mark - line)), .epoch = -1 };
-	return json_read(object, (size_t)(line + len - object), take_value, ret) == 0 && ret->phase[0];
+	if (json_read(object, (size_t)(line + len - object), take_value, &values) < 0 || !values.key[0])
+		return false;
+	*ret = (struct mllog){
+		.rank = mllog_rank(line, (size_t)(mark - line)),
+		.start_ns = values.start_ns,
+		.epoch = values.epoch < EPOCHS_MAX       ? (int64_t)values.epoch :
+			 values.first_epoch < EPOCHS_MAX ? (int64_t)values.first_epoch :
+							   -1,
+		.event = !strcmp(values.event, "INTERVAL_START") ? MLLOG_START :
+			 !strcmp(values.event, "INTERVAL_END")   ? MLLOG_END :
+								   MLLOG_POINT,
+	};
+	take_phase(ret, values.key);
+	digits(values.time_ms, strlen(values.time_ms), &ret->time_ms);
+	ret->has_duration = parse_duration(values.duration, &ret->duration_ns);
+	return true;
 }

@@ -16,7 +16,7 @@
 
 #include "base/fmt.h"
 #include "base/json.h"
-#include "base/json_read.h"
+#include "base/json_bind.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -84,77 +84,48 @@ struct watch {
 
 /* --- a line ----------------------------------------------------------------------------------------- */
 
-struct member {
-	const char *key;
-	size_t at, size; /* of the place for a string, or for a word as it is; size 0: a number */
-};
-
-#define NUMBER(type, key, name)                     \
-	{                                           \
-		key, offsetof(struct type, name), 0 \
-	}
-#define TEXT(type, key, name)                                                         \
-	{                                                                             \
-		key, offsetof(struct type, name), sizeof(((struct type *)NULL)->name) \
-	}
-
-static const struct member of_frame[] = {
-	TEXT(frame, "phase", phase),
-	NUMBER(frame, "elapsed_ms", elapsed_ms),
-	NUMBER(frame, "rows", rows),
-	NUMBER(frame, "lost", lost),
-	NUMBER(frame, "interval_ms", interval_ms),
-	NUMBER(frame, "processes_alive", alive),
-	NUMBER(frame, "processes_with_calls", with_calls),
+static const struct json_member of_frame[] = {
+	JSON_MEMBER("phase", JSON_TEXT, frame, phase),
+	JSON_MEMBER("elapsed_ms", JSON_U64, frame, elapsed_ms),
+	JSON_MEMBER("rows", JSON_U64, frame, rows),
+	JSON_MEMBER("lost", JSON_U64, frame, lost),
+	JSON_MEMBER("interval_ms", JSON_U64, frame, interval_ms),
+	JSON_MEMBER("processes_alive", JSON_U64, frame, alive),
+	JSON_MEMBER("processes_with_calls", JSON_U64, frame, with_calls),
 	{ 0 },
 };
 
-static const struct member of_sum[] = {
-	NUMBER(sum, "pid", pid),
-	TEXT(sum, "comm", comm),
-	NUMBER(sum, "calls", calls),
-	NUMBER(sum, "read_bytes", read_bytes),
-	NUMBER(sum, "written_bytes", written_bytes),
-	NUMBER(sum, "fetched_bytes", fetched_bytes),
-	NUMBER(sum, "file_reads", reads),
-	NUMBER(sum, "disk_reads", disk_reads),
-	NUMBER(sum, "latency_p99_ns", p99_ns),
+static const struct json_member of_sum[] = {
+	JSON_MEMBER("pid", JSON_U64, sum, pid),
+	JSON_MEMBER("comm", JSON_TEXT, sum, comm),
+	JSON_MEMBER("calls", JSON_U64, sum, calls),
+	JSON_MEMBER("read_bytes", JSON_U64, sum, read_bytes),
+	JSON_MEMBER("written_bytes", JSON_U64, sum, written_bytes),
+	JSON_MEMBER("fetched_bytes", JSON_U64, sum, fetched_bytes),
+	JSON_MEMBER("file_reads", JSON_U64, sum, reads),
+	JSON_MEMBER("disk_reads", JSON_U64, sum, disk_reads),
+	JSON_MEMBER("latency_p99_ns", JSON_U64, sum, p99_ns),
 	{ 0 },
 };
 
-static const struct member of_call[] = {
-	NUMBER(call, "pid", pid),   NUMBER(call, "tid", tid),
-	TEXT(call, "comm", comm),   TEXT(call, "probe", probe),
-	TEXT(call, "call", name),   NUMBER(call, "running_ms", running_ms),
-	TEXT(call, "file", file),   TEXT(call, "fd", fd),
-	NUMBER(call, "addr", addr), { 0 },
+static const struct json_member of_call[] = {
+	JSON_MEMBER("pid", JSON_U64, call, pid),    JSON_MEMBER("tid", JSON_U64, call, tid),
+	JSON_MEMBER("comm", JSON_TEXT, call, comm), JSON_MEMBER("probe", JSON_TEXT, call, probe),
+	JSON_MEMBER("call", JSON_TEXT, call, name), JSON_MEMBER("running_ms", JSON_U64, call, running_ms),
+	JSON_MEMBER("file", JSON_TEXT, call, file), JSON_MEMBER("fd", JSON_LITERAL, call, fd),
+	JSON_MEMBER("addr", JSON_U64, call, addr),  { 0 },
 };
 
-static const struct member of_region[] = {
-	NUMBER(region, "pid", pid),
-	NUMBER(region, "tid", tid),
-	TEXT(region, "comm", comm),
-	TEXT(region, "name", name),
-	TEXT(region, "epoch", epoch),
-	TEXT(region, "step", step),
-	NUMBER(region, "running_ms", running_ms),
+static const struct json_member of_region[] = {
+	JSON_MEMBER("pid", JSON_U64, region, pid),
+	JSON_MEMBER("tid", JSON_U64, region, tid),
+	JSON_MEMBER("comm", JSON_TEXT, region, comm),
+	JSON_MEMBER("name", JSON_TEXT, region, name),
+	JSON_MEMBER("epoch", JSON_LITERAL, region, epoch),
+	JSON_MEMBER("step", JSON_LITERAL, region, step),
+	JSON_MEMBER("running_ms", JSON_U64, region, running_ms),
 	{ 0 },
 };
-
-static void take(void *into, const struct member *member, const char *key, enum json_event event, const char *text,
-		 size_t len)
-{
-	while (member->key && strcmp(member->key, key) != 0)
-		member++;
-	if (!member->key || (event == JSON_WORD && !strncmp(text, "null", len)))
-		return;
-	if (!member->size)
-		*(uint64_t *)((char *)into + member->at) = strtoull(text, NULL, 10);
-	else if (event == JSON_STRING)
-		json_read_string((char *)into + member->at, member->size, text, len);
-	else
-		snprintf((char *)into + member->at, member->size, "%.*s", (int)len, text);
-}
 
 static void on_open(struct frame *f, const char *path, const char *text)
 {
@@ -171,31 +142,25 @@ static void on_open(struct frame *f, const char *path, const char *text)
 static void on_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 	struct frame *frame = ctx;
-	const struct {
-		const char *under;
-		void *into;
-		const struct member *members;
-	} places[] = {
-		{ "all.", &frame->all, of_sum },
-		{ "processes[].", frame->sum, of_sum },
-		{ "regions[].", frame->region, of_region },
-		{ "running[].", frame->call, of_call },
-		{ "", frame, of_frame },
+	const struct json_place places[] = {
+		{ "all.", of_sum, &frame->all },
+		{ "processes[].", of_sum, frame->sum },
+		{ "regions[].", of_region, frame->region },
+		{ "running[].", of_call, frame->call },
+		{ "", of_frame, frame },
 	};
-	size_t i = 0, n;
+	const struct json_place *place;
 
 	if (event == JSON_OPEN) {
 		on_open(frame, path, text);
 		return;
 	}
-	while (strncmp(path, places[i].under, n = strlen(places[i].under)) != 0)
-		i++; /* the last entry matches any */
-	if (places[i].into)
-		take(places[i].into, places[i].members, path + n, event, text, len);
+	place = json_place_of(places, &path);
+	if (place->base)
+		json_bind(place->members, place->base, path, event, text, len);
 }
 
-/* Returns 0; -EBADMSG when the LEN bytes of LINE are no frame. The byte after them must end a number, for strtoull(3).
- */
+/* Returns 0; -EBADMSG when the LEN bytes of LINE are no frame. */
 static int frame_read(struct frame *f, const char *line, size_t len)
 {
 	*f = (struct frame){};

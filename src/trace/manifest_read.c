@@ -2,136 +2,123 @@
 /* The members of the manifest that are read as facts, by their paths as base/json_read.h gives them. */
 #include "trace/manifest_read.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_read.h"
+#include "base/json_bind.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/util.h"
 
 #define MANIFEST_MAX_BYTES (16U << 20)
 
-enum kind { BOOL, NAMES, NUMBER, STATUS, STR, UINT, WORD };
-enum owner { TOP, PROBE, COLLECTOR };
+/* The kinds of the manifest: a list of names, a command's words, and a status, which may be null. */
+enum { NAMES = JSON_OWN, WORDS, STATUS };
 
-struct fact {
-	const char *path;
-	enum owner owner;
-	enum kind kind;
-	size_t offset, size;
+static const struct json_member top_facts[] = {
+	JSON_MEMBER("alloc.min_bytes", JSON_U64, manifest_facts, alloc.min_bytes),
+	JSON_MEMBER("alloc.refused_pages", JSON_U64, manifest_facts, alloc.refused_pages),
+	JSON_MEMBER("alloc.siteless", JSON_U64, manifest_facts, alloc.siteless),
+	JSON_MEMBER("alloc.skipped", JSON_U64, manifest_facts, alloc.skipped),
+	JSON_MEMBER("alloc.small_bytes", JSON_U64, manifest_facts, alloc.small_bytes),
+	JSON_MEMBER("alloc.small_calls", JSON_U64, manifest_facts, alloc.small_calls),
+	JSON_MEMBER("alloc.uncovered_processes", JSON_U64, manifest_facts, alloc.uncovered_processes),
+	JSON_MEMBER("alloc.unkept_blocks", JSON_U64, manifest_facts, alloc.unkept_blocks),
+	JSON_MEMBER("alloc.unread_threads", JSON_U64, manifest_facts, alloc.unread_threads),
+	JSON_MEMBER("clock.localtime", JSON_TEXT, manifest_facts, localtime),
+	JSON_MEMBER("clock.maxerror_us", JSON_U64, manifest_facts, clock_maxerror_us),
+	JSON_MEMBER("clock.synchronised", JSON_BOOL, manifest_facts, clock_synchronised),
+	JSON_MEMBER("clock.tz", JSON_TEXT, manifest_facts, tz),
+	JSON_MEMBER("clock.utc_offset_s", JSON_LITERAL, manifest_facts, utc_offset_s),
+	JSON_MEMBER("clock_at_end.maxerror_us", JSON_U64, manifest_facts, clock_maxerror_at_end_us),
+	JSON_MEMBER("clock_at_end.synchronised", JSON_BOOL, manifest_facts, clock_synchronised_at_end),
+	JSON_MEMBER("cmdline[]", WORDS, manifest_facts, cmdline),
+	JSON_MEMBER("compat_calls", JSON_U64, manifest_facts, compat_calls),
+	JSON_MEMBER("complete", JSON_BOOL, manifest_facts, complete),
+	JSON_MEMBER("cut.begin_ns", JSON_U64, manifest_facts, cut_begin_ns),
+	JSON_MEMBER("dry", JSON_BOOL, manifest_facts, dry),
+	JSON_MEMBER("end.monotonic_ns", JSON_U64, manifest_facts, end_ns),
+	JSON_MEMBER("end.utc", JSON_TEXT, manifest_facts, end_utc),
+	JSON_MEMBER("host", JSON_TEXT, manifest_facts, host),
+	JSON_MEMBER("io_uring.why", JSON_TEXT, manifest_facts, uring_why),
+	JSON_MEMBER("job.left_running", JSON_U64, manifest_facts, left_running),
+	JSON_MEMBER("job.left_running_cpu_us", JSON_U64, manifest_facts, left_running_cpu_us),
+	JSON_MEMBER("job.processes[].comm", NAMES, manifest_facts, left_comms),
+	JSON_MEMBER("kernel", JSON_TEXT, manifest_facts, kernel),
+	JSON_MEMBER("machine.boot_id", JSON_TEXT, manifest_facts, boot_id),
+	JSON_MEMBER("machine.page_bytes", JSON_U64, manifest_facts, page_bytes),
+	JSON_MEMBER("schema", JSON_U64, manifest_facts, schema),
+	JSON_MEMBER("self.cpu_system_us", JSON_U64, manifest_facts, self_system_us),
+	JSON_MEMBER("self.cpu_user_us", JSON_U64, manifest_facts, self_user_us),
+	JSON_MEMBER("self.pid", JSON_U64, manifest_facts, self_pid),
+	JSON_MEMBER("skipped_runs", JSON_U64, manifest_facts, skipped_runs),
+	JSON_MEMBER("start.monotonic_ns", JSON_U64, manifest_facts, start_ns),
+	JSON_MEMBER("start.utc", JSON_TEXT, manifest_facts, start_utc),
+	JSON_MEMBER("storage.dropped_unsummed_rows", JSON_U64, manifest_facts, unsummed_rows),
+	JSON_MEMBER("storage.rollup_only", JSON_BOOL, manifest_facts, rollup_only),
+	JSON_MEMBER("target.containers[]", NAMES, manifest_facts, containers),
+	JSON_MEMBER("tool", JSON_TEXT, manifest_facts, tool),
+	JSON_MEMBER("version", JSON_TEXT, manifest_facts, version),
+	JSON_MEMBER("workload.argv[]", WORDS, manifest_facts, argv),
+	JSON_MEMBER("workload.end.monotonic_ns", JSON_U64, manifest_facts, workload_end_ns),
+	JSON_MEMBER("workload.pid", JSON_U64, manifest_facts, workload_pid),
+	JSON_MEMBER("workload.rusage.involuntary_switches", JSON_U64, manifest_facts,
+		    usage[USAGE_INVOLUNTARY_SWITCHES]),
+	JSON_MEMBER("workload.rusage.major_faults", JSON_U64, manifest_facts, usage[USAGE_MAJOR_FAULTS]),
+	JSON_MEMBER("workload.rusage.max_rss_bytes", JSON_U64, manifest_facts, usage[USAGE_MAX_RSS_BYTES]),
+	JSON_MEMBER("workload.rusage.minor_faults", JSON_U64, manifest_facts, usage[USAGE_MINOR_FAULTS]),
+	JSON_MEMBER("workload.rusage.system_ns", JSON_U64, manifest_facts, usage[USAGE_SYSTEM_NS]),
+	JSON_MEMBER("workload.rusage.user_ns", JSON_U64, manifest_facts, usage[USAGE_USER_NS]),
+	JSON_MEMBER("workload.rusage.voluntary_switches", JSON_U64, manifest_facts, usage[USAGE_VOLUNTARY_SWITCHES]),
+	JSON_MEMBER("workload.rusage.wall_ns", JSON_U64, manifest_facts, usage[USAGE_WALL_NS]),
+	JSON_MEMBER("workload.status", STATUS, manifest_facts, status),
+	JSON_MEMBER("workload.user", JSON_TEXT, manifest_facts, user),
+	{ 0 },
 };
 
-#define MEMBER(s, m) offsetof(struct s, m), sizeof(((struct s *)0)->m)
-
-static const struct fact facts[] = {
-	{ "alloc.min_bytes", TOP, UINT, MEMBER(manifest_facts, alloc.min_bytes) },
-	{ "alloc.refused_pages", TOP, UINT, MEMBER(manifest_facts, alloc.refused_pages) },
-	{ "alloc.siteless", TOP, UINT, MEMBER(manifest_facts, alloc.siteless) },
-	{ "alloc.skipped", TOP, UINT, MEMBER(manifest_facts, alloc.skipped) },
-	{ "alloc.small_bytes", TOP, UINT, MEMBER(manifest_facts, alloc.small_bytes) },
-	{ "alloc.small_calls", TOP, UINT, MEMBER(manifest_facts, alloc.small_calls) },
-	{ "alloc.uncovered_processes", TOP, UINT, MEMBER(manifest_facts, alloc.uncovered_processes) },
-	{ "alloc.unkept_blocks", TOP, UINT, MEMBER(manifest_facts, alloc.unkept_blocks) },
-	{ "alloc.unread_threads", TOP, UINT, MEMBER(manifest_facts, alloc.unread_threads) },
-	{ "clock.localtime", TOP, STR, MEMBER(manifest_facts, localtime) },
-	{ "clock.maxerror_us", TOP, UINT, MEMBER(manifest_facts, clock_maxerror_us) },
-	{ "clock.synchronised", TOP, BOOL, MEMBER(manifest_facts, clock_synchronised) },
-	{ "clock.tz", TOP, STR, MEMBER(manifest_facts, tz) },
-	{ "clock.utc_offset_s", TOP, NUMBER, MEMBER(manifest_facts, utc_offset_s) },
-	{ "clock_at_end.maxerror_us", TOP, UINT, MEMBER(manifest_facts, clock_maxerror_at_end_us) },
-	{ "clock_at_end.synchronised", TOP, BOOL, MEMBER(manifest_facts, clock_synchronised_at_end) },
-	{ "cmdline[]", TOP, WORD, MEMBER(manifest_facts, cmdline) },
-	{ "collectors[].bytes", COLLECTOR, UINT, MEMBER(manifest_collector, bytes) },
-	{ "collectors[].dropped", COLLECTOR, UINT, MEMBER(manifest_collector, dropped) },
-	{ "collectors[].dropped_bytes", COLLECTOR, UINT, MEMBER(manifest_collector, dropped_bytes) },
-	{ "collectors[].lost", COLLECTOR, UINT, MEMBER(manifest_collector, lost) },
-	{ "collectors[].name", COLLECTOR, STR, MEMBER(manifest_collector, name) },
-	{ "collectors[].rows", COLLECTOR, UINT, MEMBER(manifest_collector, rows) },
-	{ "collectors[].state", COLLECTOR, STR, MEMBER(manifest_collector, state) },
-	{ "compat_calls", TOP, UINT, MEMBER(manifest_facts, compat_calls) },
-	{ "complete", TOP, BOOL, MEMBER(manifest_facts, complete) },
-	{ "cut.begin_ns", TOP, UINT, MEMBER(manifest_facts, cut_begin_ns) },
-	{ "dry", TOP, BOOL, MEMBER(manifest_facts, dry) },
-	{ "end.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, end_ns) },
-	{ "end.utc", TOP, STR, MEMBER(manifest_facts, end_utc) },
-	{ "host", TOP, STR, MEMBER(manifest_facts, host) },
-	{ "io_uring.why", TOP, STR, MEMBER(manifest_facts, uring_why) },
-	{ "job.left_running", TOP, UINT, MEMBER(manifest_facts, left_running) },
-	{ "job.left_running_cpu_us", TOP, UINT, MEMBER(manifest_facts, left_running_cpu_us) },
-	{ "job.processes[].comm", TOP, NAMES, MEMBER(manifest_facts, left_comms) },
-	{ "kernel", TOP, STR, MEMBER(manifest_facts, kernel) },
-	{ "machine.boot_id", TOP, STR, MEMBER(manifest_facts, boot_id) },
-	{ "machine.page_bytes", TOP, UINT, MEMBER(manifest_facts, page_bytes) },
-	{ "probes[].backend", PROBE, STR, MEMBER(manifest_probe, backend) },
-	{ "probes[].bytes", PROBE, UINT, MEMBER(manifest_probe, bytes) },
-	{ "probes[].calls", PROBE, UINT, MEMBER(manifest_probe, calls) },
-	{ "probes[].dropped", PROBE, UINT, MEMBER(manifest_probe, dropped) },
-	{ "probes[].dropped_bytes", PROBE, UINT, MEMBER(manifest_probe, dropped_bytes) },
-	{ "probes[].filtered", PROBE, UINT, MEMBER(manifest_probe, filtered) },
-	{ "probes[].late", PROBE, UINT, MEMBER(manifest_probe, late) },
-	{ "probes[].lines", PROBE, UINT, MEMBER(manifest_probe, lines) },
-	{ "probes[].lost", PROBE, UINT, MEMBER(manifest_probe, lost) },
-	{ "probes[].lost_by.buffer", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_BUFFER]) },
-	{ "probes[].lost_by.disk", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_DISK]) },
-	{ "probes[].lost_by.in_flight", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_IN_FLIGHT]) },
-	{ "probes[].lost_by.skipped", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_SKIPPED]) },
-	{ "probes[].lost_by.stalled", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_STALLED]) },
-	{ "probes[].lost_by.unmatched", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_UNMATCHED]) },
-	{ "probes[].lost_by.unseen", PROBE, UINT, MEMBER(manifest_probe, lost_by[LOSS_UNSEEN]) },
-	{ "probes[].name", PROBE, STR, MEMBER(manifest_probe, name) },
-	{ "probes[].overwritten", PROBE, UINT, MEMBER(manifest_probe, overwritten) },
-	{ "probes[].refused", PROBE, UINT, MEMBER(manifest_probe, refused) },
-	{ "probes[].rows", PROBE, UINT, MEMBER(manifest_probe, rows) },
-	{ "probes[].summed", PROBE, UINT, MEMBER(manifest_probe, summed) },
-	{ "probes[].unmatched", PROBE, UINT, MEMBER(manifest_probe, unmatched) },
-	{ "probes[].unread", PROBE, UINT, MEMBER(manifest_probe, unread) },
-	{ "probes[].unseen", PROBE, UINT, MEMBER(manifest_probe, unseen) },
-	{ "probes[].unsure", PROBE, UINT, MEMBER(manifest_probe, unsure) },
-	{ "probes[].why", PROBE, STR, MEMBER(manifest_probe, why) },
-	{ "schema", TOP, UINT, MEMBER(manifest_facts, schema) },
-	{ "self.cpu_system_us", TOP, UINT, MEMBER(manifest_facts, self_system_us) },
-	{ "self.cpu_user_us", TOP, UINT, MEMBER(manifest_facts, self_user_us) },
-	{ "self.pid", TOP, UINT, MEMBER(manifest_facts, self_pid) },
-	{ "skipped_runs", TOP, UINT, MEMBER(manifest_facts, skipped_runs) },
-	{ "start.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, start_ns) },
-	{ "start.utc", TOP, STR, MEMBER(manifest_facts, start_utc) },
-	{ "storage.dropped_unsummed_rows", TOP, UINT, MEMBER(manifest_facts, unsummed_rows) },
-	{ "storage.rollup_only", TOP, BOOL, MEMBER(manifest_facts, rollup_only) },
-	{ "target.containers[]", TOP, NAMES, MEMBER(manifest_facts, containers) },
-	{ "tool", TOP, STR, MEMBER(manifest_facts, tool) },
-	{ "version", TOP, STR, MEMBER(manifest_facts, version) },
-	{ "workload.argv[]", TOP, WORD, MEMBER(manifest_facts, argv) },
-	{ "workload.end.monotonic_ns", TOP, UINT, MEMBER(manifest_facts, workload_end_ns) },
-	{ "workload.pid", TOP, UINT, MEMBER(manifest_facts, workload_pid) },
-	{ "workload.rusage.involuntary_switches", TOP, UINT,
-	  MEMBER(manifest_facts, usage[USAGE_INVOLUNTARY_SWITCHES]) },
-	{ "workload.rusage.major_faults", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MAJOR_FAULTS]) },
-	{ "workload.rusage.max_rss_bytes", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MAX_RSS_BYTES]) },
-	{ "workload.rusage.minor_faults", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_MINOR_FAULTS]) },
-	{ "workload.rusage.system_ns", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_SYSTEM_NS]) },
-	{ "workload.rusage.user_ns", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_USER_NS]) },
-	{ "workload.rusage.voluntary_switches", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_VOLUNTARY_SWITCHES]) },
-	{ "workload.rusage.wall_ns", TOP, UINT, MEMBER(manifest_facts, usage[USAGE_WALL_NS]) },
-	{ "workload.status", TOP, STATUS, MEMBER(manifest_facts, status) },
-	{ "workload.user", TOP, STR, MEMBER(manifest_facts, user) },
+static const struct json_member probe_facts[] = {
+	JSON_MEMBER("backend", JSON_TEXT, manifest_probe, backend),
+	JSON_MEMBER("bytes", JSON_U64, manifest_probe, bytes),
+	JSON_MEMBER("calls", JSON_U64, manifest_probe, calls),
+	JSON_MEMBER("dropped", JSON_U64, manifest_probe, dropped),
+	JSON_MEMBER("dropped_bytes", JSON_U64, manifest_probe, dropped_bytes),
+	JSON_MEMBER("filtered", JSON_U64, manifest_probe, filtered),
+	JSON_MEMBER("late", JSON_U64, manifest_probe, late),
+	JSON_MEMBER("lines", JSON_U64, manifest_probe, lines),
+	JSON_MEMBER("lost", JSON_U64, manifest_probe, lost),
+	JSON_MEMBER("lost_by.buffer", JSON_U64, manifest_probe, lost_by[LOSS_BUFFER]),
+	JSON_MEMBER("lost_by.disk", JSON_U64, manifest_probe, lost_by[LOSS_DISK]),
+	JSON_MEMBER("lost_by.in_flight", JSON_U64, manifest_probe, lost_by[LOSS_IN_FLIGHT]),
+	JSON_MEMBER("lost_by.skipped", JSON_U64, manifest_probe, lost_by[LOSS_SKIPPED]),
+	JSON_MEMBER("lost_by.stalled", JSON_U64, manifest_probe, lost_by[LOSS_STALLED]),
+	JSON_MEMBER("lost_by.unmatched", JSON_U64, manifest_probe, lost_by[LOSS_UNMATCHED]),
+	JSON_MEMBER("lost_by.unseen", JSON_U64, manifest_probe, lost_by[LOSS_UNSEEN]),
+	JSON_MEMBER("name", JSON_TEXT, manifest_probe, name),
+	JSON_MEMBER("overwritten", JSON_U64, manifest_probe, overwritten),
+	JSON_MEMBER("refused", JSON_U64, manifest_probe, refused),
+	JSON_MEMBER("rows", JSON_U64, manifest_probe, rows),
+	JSON_MEMBER("summed", JSON_U64, manifest_probe, summed),
+	JSON_MEMBER("unmatched", JSON_U64, manifest_probe, unmatched),
+	JSON_MEMBER("unread", JSON_U64, manifest_probe, unread),
+	JSON_MEMBER("unseen", JSON_U64, manifest_probe, unseen),
+	JSON_MEMBER("unsure", JSON_U64, manifest_probe, unsure),
+	JSON_MEMBER("why", JSON_TEXT, manifest_probe, why),
+	{ 0 },
 };
 
-/* Returns the entry that FACT belongs to; NULL past the last that fits, and outside of any. */
-static void *owner_of(struct manifest_facts *m, const struct fact *fact)
-{
-	unsigned int probe = m->n_probes - 1, collector = m->n_collectors - 1;
-
-	if (fact->owner == PROBE)
-		return probe < MANIFEST_PROBES_MAX ? &m->probes[probe] : NULL;
-	if (fact->owner == COLLECTOR)
-		return collector < MANIFEST_COLLECTORS_MAX ? &m->collectors[collector] : NULL;
-	return m;
-}
+static const struct json_member collector_facts[] = {
+	JSON_MEMBER("bytes", JSON_U64, manifest_collector, bytes),
+	JSON_MEMBER("dropped", JSON_U64, manifest_collector, dropped),
+	JSON_MEMBER("dropped_bytes", JSON_U64, manifest_collector, dropped_bytes),
+	JSON_MEMBER("lost", JSON_U64, manifest_collector, lost),
+	JSON_MEMBER("name", JSON_TEXT, manifest_collector, name),
+	JSON_MEMBER("rows", JSON_U64, manifest_collector, rows),
+	JSON_MEMBER("state", JSON_TEXT, manifest_collector, state),
+	{ 0 },
+};
 
 #define NAMES_SEPARATOR ", "
 
@@ -157,48 +144,48 @@ static void add_name(char *list, size_t size, const char *name)
 		snprintf(list + end, size - end, "%s%s", end ? NAMES_SEPARATOR : "", name);
 }
 
-static void store(struct manifest_facts *facts, const struct fact *fact, char *at, const char *value)
+/* Sets a member of the manifest's own kinds. */
+static void take_own(struct manifest_facts *facts, const struct json_member *fact, enum json_event event,
+		     const char *text, size_t len)
 {
-	if (fact->kind == STR || fact->kind == NUMBER)
-		snprintf(at, fact->size, "%s", value);
-	else if (fact->kind == WORD)
-		shell_append(at, fact->size, value);
-	else if (fact->kind == NAMES)
-		add_name(at, fact->size, value);
-	else if (fact->kind == BOOL)
-		*(bool *)at = strcmp(value, "true") == 0;
-	else if (fact->kind == UINT && isdigit((unsigned char)*value))
-		*(uint64_t *)at = strtoull(value, NULL, 10);
-	else if (fact->kind == STATUS && strcmp(value, "null") != 0) {
-		facts->status = (int)strtol(value, NULL, 10);
+	char *to = (char *)facts + fact->at, value[sizeof(facts->cmdline)];
+
+	if (fact->kind == STATUS && event == JSON_WORD && *text != 'n') {
+		facts->status = (int)strtol(text, NULL, 10);
 		facts->has_status = true;
 	}
+	if (event != JSON_STRING)
+		return;
+	json_read_string(value, sizeof(value), text, len);
+	if (fact->kind == WORDS)
+		shell_append(to, fact->size, value);
+	else if (fact->kind == NAMES)
+		add_name(to, fact->size, value);
 }
 
 static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
-	struct manifest_facts *manifest_facts = ctx;
-	char value[sizeof(manifest_facts->cmdline)];
+	struct manifest_facts *facts = ctx;
+	const unsigned int probe = facts->n_probes - 1, collector = facts->n_collectors - 1;
+	const struct json_place places[] = {
+		{ "probes[].", probe_facts, probe < MANIFEST_PROBES_MAX ? &facts->probes[probe] : NULL },
+		{ "collectors[].", collector_facts,
+		  collector < MANIFEST_COLLECTORS_MAX ? &facts->collectors[collector] : NULL },
+		{ "", top_facts, facts },
+	};
+	const struct json_place *place;
+	const struct json_member *fact;
 
 	if (event == JSON_OPEN) {
-		manifest_facts->n_probes += strcmp(path, "probes[]") == 0;
-		manifest_facts->n_collectors += strcmp(path, "collectors[]") == 0;
-		manifest_facts->has_usage |= strcmp(path, "workload.rusage") == 0;
+		facts->n_probes += strcmp(path, "probes[]") == 0;
+		facts->n_collectors += strcmp(path, "collectors[]") == 0;
+		facts->has_usage |= strcmp(path, "workload.rusage") == 0;
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
-		const struct fact *fact = &facts[i];
-		bool string = fact->kind == STR || fact->kind == WORD || fact->kind == NAMES;
-		char *owner = strcmp(fact->path, path) == 0 ? owner_of(manifest_facts, fact) : NULL;
-
-		if (!owner || string != (event == JSON_STRING))
-			continue;
-		if (string)
-			json_read_string(value, sizeof(value), text, len);
-		else
-			snprintf(value, sizeof(value), "%.*s", (int)MIN(len, 31), text);
-		store(manifest_facts, fact, owner + fact->offset, value);
-	}
+	place = json_place_of(places, &path);
+	fact = place->base ? json_bind(place->members, place->base, path, event, text, len) : NULL;
+	if (fact && fact->kind >= JSON_OWN)
+		take_own(facts, fact, event, text, len);
 }
 
 int manifest_parse(struct manifest_facts *m, const char *text)

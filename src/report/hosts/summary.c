@@ -35,49 +35,49 @@ static void put_hist(struct json *json, const char *key, const struct hist *hist
 	json_end(json);
 }
 
-static void put_member(struct json *json, const struct member *member, const void *base)
+static void put_member(struct json *json, const struct json_member *member, const void *base)
 {
 	const void *v = at(base, member->at);
 	char text[40];
 
 	switch (member->kind) {
-	case MEMBER_FLAG:
-		json_bool(json, member->key, *(const bool *)v);
+	case JSON_BOOL:
+		json_bool(json, member->path, *(const bool *)v);
 		break;
-	case MEMBER_COUNT:
-		json_u64(json, member->key, *(const uint64_t *)v);
+	case JSON_U64:
+		json_u64(json, member->path, *(const uint64_t *)v);
 		break;
-	case MEMBER_SIGNED:
-		json_s64(json, member->key, *(const int64_t *)v);
+	case JSON_S64:
+		json_s64(json, member->path, *(const int64_t *)v);
 		break;
-	case MEMBER_STATUS:
-		json_s64(json, member->key, *(const int *)v);
+	case JSON_INT:
+		json_s64(json, member->path, *(const int *)v);
 		break;
-	case MEMBER_TEXT:
-		json_str(json, member->key, v);
+	case JSON_TEXT:
+		json_str(json, member->path, v);
 		break;
 	case MEMBER_OWNED:
-		json_str(json, member->key, *(const char *const *)v);
+		json_str(json, member->path, *(const char *const *)v);
 		break;
 	case MEMBER_CODE:
-		json_str(json, member->key, missing_codes[*(const enum missing_kind *)v]);
+		json_str(json, member->path, missing_codes[*(const enum missing_kind *)v]);
 		break;
 	case MEMBER_OF:
-		json_str(json, member->key, *(const char *const *)v);
+		json_str(json, member->path, *(const char *const *)v);
 		break;
 	case MEMBER_HIST:
 		if (((const struct hist *)v)->n)
-			put_hist(json, member->key, v);
+			put_hist(json, member->path, v);
 		break;
 	case MEMBER_DOUBLE: /* json_f64() has six digits, which would change sums */
 		snprintf(text, sizeof(text), "%.17g", *(const double *)v);
-		json_str(json, member->key, isnan(*(const double *)v) ? NULL : text);
+		json_str(json, member->path, isnan(*(const double *)v) ? NULL : text);
 	}
 }
 
-static void put_members(struct json *j, const struct member *m, const void *base)
+static void put_members(struct json *j, const struct json_member *m, const void *base)
 {
-	for (; m->key; m++)
+	for (; m->path; m++)
 		put_member(j, m, base);
 }
 

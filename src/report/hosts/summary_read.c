@@ -80,28 +80,13 @@ static void take_double(double *to, enum json_event event, const char *text, siz
 	*to = strtod(word, NULL);
 }
 
-static void take_value(struct take *take, const struct member *member, void *to, enum json_event event,
-		       const char *text, size_t len)
+/* Sets a member of the summary's own kinds. */
+static void take_own(struct take *take, const struct json_member *member, void *to, enum json_event event,
+		     const char *text, size_t len)
 {
 	unsigned int i;
 
 	switch (member->kind) {
-	case MEMBER_FLAG:
-		*(bool *)to = is(text, len, "true");
-		break;
-	case MEMBER_COUNT:
-		*(uint64_t *)to = number(text, len);
-		break;
-	case MEMBER_SIGNED:
-		*(int64_t *)to = (int64_t)number(text, len);
-		break;
-	case MEMBER_STATUS:
-		*(int *)to = (int)number(text, len);
-		break;
-	case MEMBER_TEXT:
-		if (event == JSON_STRING)
-			json_read_string(to, member->size, text, len);
-		break;
 	case MEMBER_OWNED:
 		take_owned(take, to, event, text, len);
 		break;
@@ -116,9 +101,18 @@ static void take_value(struct take *take, const struct member *member, void *to,
 		i = find(summary_ofs, UINT32_MAX, text, len);
 		*(const char **)to = i < UINT32_MAX ? summary_ofs[i] : NULL;
 		break;
-	case MEMBER_HIST: /* it has members of its own */
+	default: /* set, or a histogram, which has members of its own */
 		break;
 	}
+}
+
+static void take_member(struct take *take, const struct json_member *members, void *base, const char *path,
+			enum json_event event, const char *text, size_t len)
+{
+	const struct json_member *member = json_bind(members, base, path, event, text, len);
+
+	if (member && event != JSON_OPEN)
+		take_own(take, member, at(base, member->at), event, text, len);
 }
 
 /* --- histograms -------------------------------------------------------------------------------------------------- */
@@ -179,18 +173,19 @@ static void take_element(struct take *take, const char *member, enum json_event 
 		identify(take, member, text, len);
 		return;
 	}
-	for (const struct member *m = take->list->members; take->element && m->key; m++) {
-		const size_t n = strlen(m->key);
+	if (!take->element)
+		return;
+	take_member(take, take->list->members, take->element, member, event, text, len);
+	for (const struct json_member *m = take->list->members; m->path; m++) {
+		const size_t n = strlen(m->path);
 
-		if (strncmp(member, m->key, n))
+		if (m->kind != MEMBER_HIST || strncmp(member, m->path, n))
 			continue;
-		if (m->kind == MEMBER_HIST && !member[n] && event == JSON_OPEN) {
+		if (!member[n] && event == JSON_OPEN) {
 			take->hist = at(take->element, m->at);
 			take->bucket = UINT64_MAX;
-		} else if (m->kind == MEMBER_HIST && member[n] == '.' && event == JSON_WORD) {
+		} else if (member[n] == '.' && event == JSON_WORD) {
 			take_hist(take, member + n + 1, text, len);
-		} else if (!member[n] && event != JSON_OPEN) {
-			take_value(take, m, at(take->element, m->at), event, text, len);
 		}
 	}
 }
@@ -208,14 +203,6 @@ static bool take_list(struct take *t, const struct member_list *lists, void *bas
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
-
-static void take_member(struct take *t, const struct member *m, void *base, const char *path, enum json_event event,
-			const char *text, size_t len)
-{
-	for (; m->key; m++)
-		if (!strcmp(path, m->key))
-			take_value(t, m, at(base, m->at), event, text, len);
-}
 
 static void take_event(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {

@@ -6,83 +6,79 @@
 
 #include "base/util.h"
 
-#define MEMBER(key, kind, type, m)                                                          \
-	{                                                                                   \
-		key, MEMBER_##kind, offsetof(struct type, m), sizeof(((struct type *)0)->m) \
-	} /* NOLINT(bugprone-macro-parentheses): a member */
-#define OF_SUMMARY(key, kind, m) MEMBER(key, kind, summary, m)
-#define OF_REPORT(key, kind, m) MEMBER(key, kind, report, m)
-#define OF_MANIFEST(key, kind, m) MEMBER(key, kind, report, manifest.m)
+#define OF_SUMMARY(key, kind, m) JSON_MEMBER(key, kind, summary, m)
+#define OF_REPORT(key, kind, m) JSON_MEMBER(key, kind, report, m)
+#define OF_MANIFEST(key, kind, m) JSON_MEMBER(key, kind, report, manifest.m)
 
 const char *const summary_ofs[] = { "bytes", "calls", "processes", "rows", NULL };
 
-const struct member summary_members[] = {
-	OF_SUMMARY("summary", COUNT, version),         OF_SUMMARY("utc_minus_monotonic_ns", SIGNED, utc_ns),
-	OF_SUMMARY("begin_ns", COUNT, begin_ns),       OF_SUMMARY("end_ns", COUNT, end_ns),
-	OF_SUMMARY("clock_error_ns", COUNT, error_ns), OF_SUMMARY("synchronised", FLAG, synchronised),
-	OF_SUMMARY("window_ns", DOUBLE, window_ns),    { 0 },
+const struct json_member summary_members[] = {
+	OF_SUMMARY("summary", JSON_U64, version),          OF_SUMMARY("utc_minus_monotonic_ns", JSON_S64, utc_ns),
+	OF_SUMMARY("begin_ns", JSON_U64, begin_ns),        OF_SUMMARY("end_ns", JSON_U64, end_ns),
+	OF_SUMMARY("clock_error_ns", JSON_U64, error_ns),  OF_SUMMARY("synchronised", JSON_BOOL, synchronised),
+	OF_SUMMARY("window_ns", MEMBER_DOUBLE, window_ns), { 0 },
 };
 
-const struct member summary_report_members[] = {
-	OF_REPORT("dir", OWNED, dir),
-	OF_MANIFEST("host", TEXT, host),
-	OF_MANIFEST("boot_id", TEXT, boot_id),
-	OF_MANIFEST("version", TEXT, version),
-	OF_MANIFEST("kernel", TEXT, kernel),
-	OF_MANIFEST("user", TEXT, user),
-	OF_MANIFEST("command", TEXT, argv),
-	OF_MANIFEST("dltraced_command", TEXT, cmdline),
-	OF_MANIFEST("start", TEXT, start_utc),
-	OF_MANIFEST("manifest_start_ns", COUNT, start_ns),
-	OF_MANIFEST("manifest_end_ns", COUNT, end_ns),
-	OF_MANIFEST("has_status", FLAG, has_status),
-	OF_MANIFEST("status", STATUS, status),
-	OF_MANIFEST("complete", FLAG, complete),
-	OF_MANIFEST("self_user_us", COUNT, self_user_us),
-	OF_MANIFEST("self_system_us", COUNT, self_system_us),
-	OF_REPORT("first_time", TEXT, first_time),
-	OF_REPORT("first_ns", COUNT, first_ns),
-	OF_REPORT("last_ns", COUNT, last_ns),
-	OF_REPORT("trace_bytes", COUNT, trace_bytes),
-	OF_REPORT("rows_missing", COUNT, rows_missing),
-	OF_REPORT("calls", COUNT, missing.calls),
-	OF_REPORT("calls_missing", COUNT, missing.calls_missing),
-	OF_REPORT("nothing_missing", FLAG, missing.complete),
-	OF_REPORT("read_error_ns", COUNT, clock_error_ns),
-	OF_REPORT("clock_steps", COUNT, clock_steps),
-	OF_REPORT("asleep_ns", COUNT, asleep_ns),
-	OF_REPORT("map_calls", COUNT, map_calls),
-	OF_REPORT("map_bytes", COUNT, map_bytes),
-	OF_REPORT("processes", STATUS, n_procs),
-	OF_REPORT("alloc", FLAG, alloc.present),
-	OF_REPORT("alloc_peak_bytes", COUNT, alloc.n.peak_bytes),
-	OF_REPORT("alloc_peak_blocks", COUNT, alloc.n.peak_blocks),
-	OF_REPORT("alloc_blocks", COUNT, alloc.n.blocks),
-	OF_REPORT("alloc_bytes", COUNT, alloc.n.bytes),
-	OF_REPORT("alloc_short_blocks", COUNT, alloc.n.short_blocks),
-	OF_REPORT("alloc_short_bytes", COUNT, alloc.n.short_bytes),
-	OF_REPORT("alloc_never_freed_blocks", COUNT, alloc.n.left_blocks),
-	OF_REPORT("alloc_never_freed_bytes", COUNT, alloc.n.left_bytes),
-	OF_REPORT("alloc_frees", COUNT, alloc.n.frees),
-	OF_REPORT("alloc_cross_thread_frees", COUNT, alloc.n.cross_frees),
-	OF_REPORT("alloc_unknown_frees", COUNT, alloc.n.unknown_frees),
-	OF_REPORT("alloc_failed", COUNT, alloc.n.failed),
-	OF_REPORT("alloc_small_calls", COUNT, alloc.n.small_calls),
-	OF_REPORT("alloc_small_bytes", COUNT, alloc.n.small_bytes),
-	OF_REPORT("alloc_min_bytes", COUNT, alloc.min_bytes),
-	OF_REPORT("only_path", OWNED, only.path),
-	OF_REPORT("only_rows", COUNT, only.rows),
-	OF_REPORT("only_left_out", COUNT, only.left_out),
+const struct json_member summary_report_members[] = {
+	OF_REPORT("dir", MEMBER_OWNED, dir),
+	OF_MANIFEST("host", JSON_TEXT, host),
+	OF_MANIFEST("boot_id", JSON_TEXT, boot_id),
+	OF_MANIFEST("version", JSON_TEXT, version),
+	OF_MANIFEST("kernel", JSON_TEXT, kernel),
+	OF_MANIFEST("user", JSON_TEXT, user),
+	OF_MANIFEST("command", JSON_TEXT, argv),
+	OF_MANIFEST("dltraced_command", JSON_TEXT, cmdline),
+	OF_MANIFEST("start", JSON_TEXT, start_utc),
+	OF_MANIFEST("manifest_start_ns", JSON_U64, start_ns),
+	OF_MANIFEST("manifest_end_ns", JSON_U64, end_ns),
+	OF_MANIFEST("has_status", JSON_BOOL, has_status),
+	OF_MANIFEST("status", JSON_INT, status),
+	OF_MANIFEST("complete", JSON_BOOL, complete),
+	OF_MANIFEST("self_user_us", JSON_U64, self_user_us),
+	OF_MANIFEST("self_system_us", JSON_U64, self_system_us),
+	OF_REPORT("first_time", JSON_TEXT, first_time),
+	OF_REPORT("first_ns", JSON_U64, first_ns),
+	OF_REPORT("last_ns", JSON_U64, last_ns),
+	OF_REPORT("trace_bytes", JSON_U64, trace_bytes),
+	OF_REPORT("rows_missing", JSON_U64, rows_missing),
+	OF_REPORT("calls", JSON_U64, missing.calls),
+	OF_REPORT("calls_missing", JSON_U64, missing.calls_missing),
+	OF_REPORT("nothing_missing", JSON_BOOL, missing.complete),
+	OF_REPORT("read_error_ns", JSON_U64, clock_error_ns),
+	OF_REPORT("clock_steps", JSON_U64, clock_steps),
+	OF_REPORT("asleep_ns", JSON_U64, asleep_ns),
+	OF_REPORT("map_calls", JSON_U64, map_calls),
+	OF_REPORT("map_bytes", JSON_U64, map_bytes),
+	OF_REPORT("processes", JSON_INT, n_procs),
+	OF_REPORT("alloc", JSON_BOOL, alloc.present),
+	OF_REPORT("alloc_peak_bytes", JSON_U64, alloc.n.peak_bytes),
+	OF_REPORT("alloc_peak_blocks", JSON_U64, alloc.n.peak_blocks),
+	OF_REPORT("alloc_blocks", JSON_U64, alloc.n.blocks),
+	OF_REPORT("alloc_bytes", JSON_U64, alloc.n.bytes),
+	OF_REPORT("alloc_short_blocks", JSON_U64, alloc.n.short_blocks),
+	OF_REPORT("alloc_short_bytes", JSON_U64, alloc.n.short_bytes),
+	OF_REPORT("alloc_never_freed_blocks", JSON_U64, alloc.n.left_blocks),
+	OF_REPORT("alloc_never_freed_bytes", JSON_U64, alloc.n.left_bytes),
+	OF_REPORT("alloc_frees", JSON_U64, alloc.n.frees),
+	OF_REPORT("alloc_cross_thread_frees", JSON_U64, alloc.n.cross_frees),
+	OF_REPORT("alloc_unknown_frees", JSON_U64, alloc.n.unknown_frees),
+	OF_REPORT("alloc_failed", JSON_U64, alloc.n.failed),
+	OF_REPORT("alloc_small_calls", JSON_U64, alloc.n.small_calls),
+	OF_REPORT("alloc_small_bytes", JSON_U64, alloc.n.small_bytes),
+	OF_REPORT("alloc_min_bytes", JSON_U64, alloc.min_bytes),
+	OF_REPORT("only_path", MEMBER_OWNED, only.path),
+	OF_REPORT("only_rows", JSON_U64, only.rows),
+	OF_REPORT("only_left_out", JSON_U64, only.left_out),
 	{ 0 },
 };
 
 /* --- arrays ------------------------------------------------------------------------------------------------------ */
 
-static const struct member finding_members[] = {
-	MEMBER("code", TEXT, summary_finding, code),
-	MEMBER("title", TEXT, summary_finding, title),
-	MEMBER("share", DOUBLE, summary_finding, share),
-	MEMBER("is_answer", FLAG, summary_finding, is_answer),
+static const struct json_member finding_members[] = {
+	JSON_MEMBER("code", JSON_TEXT, summary_finding, code),
+	JSON_MEMBER("title", JSON_TEXT, summary_finding, title),
+	JSON_MEMBER("share", MEMBER_DOUBLE, summary_finding, share),
+	JSON_MEMBER("is_answer", JSON_BOOL, summary_finding, is_answer),
 	{ 0 },
 };
 
@@ -92,38 +88,41 @@ const struct member_list summary_lists[] = {
 	{ 0 },
 };
 
-static const struct member file_members[] = { { "there", MEMBER_FLAG, 0, sizeof(bool) }, { 0 } };
-static const struct member note_members[] = { { "text", MEMBER_OWNED, 0, sizeof(char *) }, { 0 } };
+static const struct json_member file_members[] = { { "there", JSON_BOOL, 0, sizeof(bool) }, { 0 } };
+static const struct json_member note_members[] = { { "text", MEMBER_OWNED, 0, sizeof(char *) }, { 0 } };
 
-static const struct member op_members[] = {
-	MEMBER("rows", COUNT, report_op, rows),
-	MEMBER("failed", COUNT, report_op, failed),
-	MEMBER("running", COUNT, report_op, running),
-	MEMBER("bytes", COUNT, report_op, bytes),
-	MEMBER("latency_ns", HIST, report_op, lat),
-	MEMBER("size_bytes", HIST, report_op, size),
+static const struct json_member op_members[] = {
+	JSON_MEMBER("rows", JSON_U64, report_op, rows),
+	JSON_MEMBER("failed", JSON_U64, report_op, failed),
+	JSON_MEMBER("running", JSON_U64, report_op, running),
+	JSON_MEMBER("bytes", JSON_U64, report_op, bytes),
+	JSON_MEMBER("latency_ns", MEMBER_HIST, report_op, lat),
+	JSON_MEMBER("size_bytes", MEMBER_HIST, report_op, size),
 	{ 0 },
 };
 
-static const struct member probe_members[] = {
-	MEMBER("name", TEXT, manifest_probe, name),        MEMBER("backend", TEXT, manifest_probe, backend),
-	MEMBER("rows", COUNT, manifest_probe, rows),       MEMBER("lost", COUNT, manifest_probe, lost),
-	MEMBER("dropped", COUNT, manifest_probe, dropped), { 0 },
-};
-
-static const struct member collector_members[] = {
-	MEMBER("name", TEXT, manifest_collector, name),
-	MEMBER("state", TEXT, manifest_collector, state),
+static const struct json_member probe_members[] = {
+	JSON_MEMBER("name", JSON_TEXT, manifest_probe, name),
+	JSON_MEMBER("backend", JSON_TEXT, manifest_probe, backend),
+	JSON_MEMBER("rows", JSON_U64, manifest_probe, rows),
+	JSON_MEMBER("lost", JSON_U64, manifest_probe, lost),
+	JSON_MEMBER("dropped", JSON_U64, manifest_probe, dropped),
 	{ 0 },
 };
 
-static const struct member sum_members[] = {
-	MEMBER("name", TEXT, report_sum, name),
-	MEMBER("rows", COUNT, report_sum, rows),
-	MEMBER("failed", COUNT, report_sum, failed),
-	MEMBER("bytes", COUNT, report_sum, bytes),
-	MEMBER("time_ns", COUNT, report_sum, lat_ns),
-	MEMBER("max_ns", COUNT, report_sum, max_lat_ns),
+static const struct json_member collector_members[] = {
+	JSON_MEMBER("name", JSON_TEXT, manifest_collector, name),
+	JSON_MEMBER("state", JSON_TEXT, manifest_collector, state),
+	{ 0 },
+};
+
+static const struct json_member sum_members[] = {
+	JSON_MEMBER("name", JSON_TEXT, report_sum, name),
+	JSON_MEMBER("rows", JSON_U64, report_sum, rows),
+	JSON_MEMBER("failed", JSON_U64, report_sum, failed),
+	JSON_MEMBER("bytes", JSON_U64, report_sum, bytes),
+	JSON_MEMBER("time_ns", JSON_U64, report_sum, lat_ns),
+	JSON_MEMBER("max_ns", JSON_U64, report_sum, max_lat_ns),
 	{ 0 },
 };
 
@@ -136,41 +135,41 @@ struct size_sum {
 	uint64_t calls, bytes;
 };
 
-static const struct member type_members[] = {
-	MEMBER("reads", COUNT, type_sides, side[0].rows),
-	MEMBER("read_bytes", COUNT, type_sides, side[0].bytes),
-	MEMBER("read_ns", COUNT, type_sides, side[0].time_ns),
-	MEMBER("writes", COUNT, type_sides, side[1].rows),
-	MEMBER("write_bytes", COUNT, type_sides, side[1].bytes),
-	MEMBER("write_ns", COUNT, type_sides, side[1].time_ns),
+static const struct json_member type_members[] = {
+	JSON_MEMBER("reads", JSON_U64, type_sides, side[0].rows),
+	JSON_MEMBER("read_bytes", JSON_U64, type_sides, side[0].bytes),
+	JSON_MEMBER("read_ns", JSON_U64, type_sides, side[0].time_ns),
+	JSON_MEMBER("writes", JSON_U64, type_sides, side[1].rows),
+	JSON_MEMBER("write_bytes", JSON_U64, type_sides, side[1].bytes),
+	JSON_MEMBER("write_ns", JSON_U64, type_sides, side[1].time_ns),
 	{ 0 },
 };
 
-static const struct member source_members[] = {
-	MEMBER("calls", COUNT, report_source_sum, calls),
-	MEMBER("bytes", COUNT, report_source_sum, bytes),
-	MEMBER("disk_bytes", COUNT, report_source_sum, disk_bytes),
-	MEMBER("disk_calls", COUNT, report_source_sum, disk_calls),
-	MEMBER("unaccounted", COUNT, report_source_sum, unaccounted),
+static const struct json_member source_members[] = {
+	JSON_MEMBER("calls", JSON_U64, report_source_sum, calls),
+	JSON_MEMBER("bytes", JSON_U64, report_source_sum, bytes),
+	JSON_MEMBER("disk_bytes", JSON_U64, report_source_sum, disk_bytes),
+	JSON_MEMBER("disk_calls", JSON_U64, report_source_sum, disk_calls),
+	JSON_MEMBER("unaccounted", JSON_U64, report_source_sum, unaccounted),
 	{ 0 },
 };
 
-static const struct member size_members[] = {
-	MEMBER("calls", COUNT, size_sum, calls),
-	MEMBER("bytes", COUNT, size_sum, bytes),
+static const struct json_member size_members[] = {
+	JSON_MEMBER("calls", JSON_U64, size_sum, calls),
+	JSON_MEMBER("bytes", JSON_U64, size_sum, bytes),
 	{ 0 },
 };
 
-static const struct member reason_members[] = {
-	MEMBER("code", CODE, missing_reason, kind),
-	MEMBER("file", TEXT, missing_reason, file),
-	MEMBER("count", COUNT, missing_reason, n),
-	MEMBER("share", DOUBLE, missing_reason, share),
-	MEMBER("of", OF, missing_reason, of),
-	MEMBER("matters", FLAG, missing_reason, matters),
-	MEMBER("of_calls", FLAG, missing_reason, of_calls),
-	MEMBER("brief", OWNED, missing_reason, brief),
-	MEMBER("text", OWNED, missing_reason, text),
+static const struct json_member reason_members[] = {
+	JSON_MEMBER("code", MEMBER_CODE, missing_reason, kind),
+	JSON_MEMBER("file", JSON_TEXT, missing_reason, file),
+	JSON_MEMBER("count", JSON_U64, missing_reason, n),
+	JSON_MEMBER("share", MEMBER_DOUBLE, missing_reason, share),
+	JSON_MEMBER("of", MEMBER_OF, missing_reason, of),
+	JSON_MEMBER("matters", JSON_BOOL, missing_reason, matters),
+	JSON_MEMBER("of_calls", JSON_BOOL, missing_reason, of_calls),
+	JSON_MEMBER("brief", MEMBER_OWNED, missing_reason, brief),
+	JSON_MEMBER("text", MEMBER_OWNED, missing_reason, text),
 	{ 0 },
 };
 

@@ -3,6 +3,7 @@
 #ifndef REPORT_HOSTS_SUMMARY_TABLES_H
 #define REPORT_HOSTS_SUMMARY_TABLES_H
 
+#include "base/json_bind.h"
 #include "report/hosts/hosts.h"
 #include "report/rules/rules.h"
 
@@ -24,37 +25,27 @@ struct summary {
 	unsigned int n_findings;
 };
 
+/* The kinds of a summary beside those of base/json_bind.h. */
 enum member_kind {
-	MEMBER_FLAG,
-	MEMBER_COUNT,
-	MEMBER_SIGNED,
-	MEMBER_STATUS,
-	MEMBER_TEXT,
-	MEMBER_OWNED,
-	MEMBER_DOUBLE,
-	MEMBER_CODE,
-	MEMBER_OF,
+	MEMBER_OWNED = JSON_OWN, /* char *, to be freed */
+	MEMBER_DOUBLE, /* a string with all of its digits */
+	MEMBER_CODE, /* enum missing_kind, by its code */
+	MEMBER_OF, /* one of summary_ofs */
 	MEMBER_HIST
-};
-
-struct member {
-	const char *key; /* NULL: after the last */
-	enum member_kind kind;
-	size_t at, size;
 };
 
 /* An array of structs; as JSON an array of objects, without those whose members are all zero where the array is fixed.
  */
 struct member_list {
 	const char *key; /* NULL: after the last */
-	const struct member *members;
+	const struct json_member *members;
 	size_t at, stride;
 	unsigned int n; /* at most */
 	size_t count; /* offset of an unsigned int, how many there are; 0: N, and each is identified by NAME */
 	const char *const *names; /* NULL: by number, too */
 };
 
-extern const struct member summary_members[], summary_report_members[];
+extern const struct json_member summary_members[], summary_report_members[];
 extern const struct member_list summary_lists[], summary_report_lists[];
 /* The values of missing_reason.of. */
 extern const char *const summary_ofs[];

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fmt.h"
-#include "base/json_read.h"
+#include "base/json_bind.h"
 #include "base/util.h"
 #include "report/phases/read_impl.h"
 #include "trace/reader.h"
@@ -98,54 +98,28 @@ void pfw_begin(struct pfw *pfw, int dirfd)
 
 /* --- lines ----------------------------------------------------------------------------------------------------- */
 
-static int64_t number_of(const char *text, size_t len)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] < '0' || text[i] > '9' || n > INT64_MAX / 100)
-			return -1;
-		n = 10 * n + (text[i] - '0');
-	}
-	return len ? n : -1;
-}
+static const struct json_member members[] = {
+	JSON_MEMBER("cat", JSON_TEXT, line, cat),
+	JSON_MEMBER("name", JSON_TEXT, line, name),
+	JSON_MEMBER("args.name", JSON_TEXT, line, key),
+	JSON_MEMBER("args.value", JSON_TEXT, line, unit),
+	JSON_MEMBER("pid", JSON_S64, line, pid),
+	JSON_MEMBER("tid", JSON_S64, line, tid),
+	JSON_MEMBER("ts", JSON_S64, line, ts),
+	JSON_MEMBER("dur", JSON_S64, line, dur),
+	JSON_MEMBER("args.epoch", JSON_S64, line, epoch),
+	JSON_MEMBER("args.step", JSON_S64, line, step),
+	JSON_MEMBER("args.samples", JSON_S64, line, samples),
+	{ 0 },
+};
 
 static void take_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 	struct line *line = ctx;
-	const struct {
-		const char *path;
-		char *to;
-		size_t size;
-	} texts[] = {
-		{ "cat", line->cat, sizeof(line->cat) },
-		{ "name", line->name, sizeof(line->name) },
-		{ "args.name", line->key, sizeof(line->key) },
-		{ "args.value", line->unit, sizeof(line->unit) },
-	};
-	const struct {
-		const char *path;
-		int64_t *to;
-	} numbers[] = {
-		{ "pid", &line->pid },
-		{ "tid", &line->tid },
-		{ "ts", &line->ts },
-		{ "dur", &line->dur },
-		{ "args.epoch", &line->epoch },
-		{ "args.step", &line->step },
-		{ "args.samples", &line->samples },
-	};
 
-	if (event == JSON_OPEN)
-		return;
-	if (strcmp(path, "ph") == 0)
+	if (event != JSON_OPEN && strcmp(path, "ph") == 0)
 		line->complete = len == 1 && (*text == 'X' || *text == '1');
-	for (size_t i = 0; event == JSON_STRING && i < ARRAY_SIZE(texts); i++)
-		if (strcmp(path, texts[i].path) == 0)
-			json_read_string(texts[i].to, texts[i].size, text, len);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (strcmp(path, numbers[i].path) == 0)
-			*numbers[i].to = number_of(text, len);
+	json_bind(members, line, path, event, text, len);
 }
 
 /* Cuts END from NAME. Returns whether it was there. */
@@ -255,8 +229,8 @@ static void take_region(struct file *file, const struct line *line, uint64_t pid
 		.end_ns = end_ns,
 		.pid = pid,
 		.tid = line->tid < 0 || line->tid == line->pid ? pid : (uint64_t)line->tid,
-		.epoch = line->epoch,
-		.step = line->step,
+		.epoch = MAX(line->epoch, -1),
+		.step = MAX(line->step, -1),
 		.samples = (uint64_t)MAX(line->samples, 0),
 		.name = name - 1,
 		.file = file->p->n_files - 1,
