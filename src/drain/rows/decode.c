@@ -15,6 +15,7 @@
 #include "trace/files.h"
 #include "trace/probe.h"
 #include "trace/probe_mask.h"
+#include "trace/system_files.h"
 
 int decode_init(struct decode *decode, const struct config *cfg)
 {
@@ -261,17 +262,6 @@ static size_t entry_seg(const struct file_entry *entry, char *seg)
 	return path_to_seg(seg, entry->path + skip, entry->path_len - skip);
 }
 
-/* Libraries and the like: on the trace folder's disk on most machines, and soon in the page cache. */
-static bool of_the_system(const char *path, size_t len)
-{
-	static const char *const prefixes[] = { "/usr/", "/lib", "/bin/", "/etc/", "/opt/" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (len >= strlen(prefixes[i]) && !memcmp(path, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
-}
-
 static bool is_on(const struct dlt_file *file, uint32_t dev)
 {
 	return (file->at.real_ino ? file->at.real_dev : file->at.dev ?: file->id.dev) == dev;
@@ -301,9 +291,12 @@ void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct 
 		return;
 	}
 	files_row(decode, hdr, entry, seg, len);
-	/* opened by the job: inherited files, such as its log, do not count */
+	/*
+	 * Opened by the job: inherited files, such as its log, do not count. Nor do libraries and the like: they are on
+	 * the trace folder's disk on most machines, and soon in the page cache.
+	 */
 	if (hdr->probe == DLT_open && is_on(file, decode->own_dev) && S_ISREG(file->mode) &&
-	    !of_the_system(path, path_len))
+	    !system_files_has(SYSTEM_DISK, path, path_len))
 		atomic_store_explicit(&decode->same_dev, true, memory_order_relaxed);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "trace/system_files.h"
 
 /* Called for a million files: lengths are compared first, since most names differ in them. */
 #define NAME(s)                  \
@@ -24,25 +25,6 @@ static bool is_one_of(struct reader_field f, const struct name *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (f.len == names[i].len && memcmp(f.p, names[i].p, f.len) == 0)
-			return true;
-	return false;
-}
-
-/* Whether PATH is in a folder in which systems keep programs, settings and files without storage. */
-static bool is_of_system(struct reader_field path)
-{
-	static const struct name folders[] = {
-		NAME("/bin/"),         NAME("/boot/"),          NAME("/dev/"),           NAME("/etc/"),
-		NAME("/lib/"),         NAME("/lib32/"),         NAME("/lib64/"),         NAME("/proc/"),
-		NAME("/run/"),         NAME("/sbin/"),          NAME("/sys/"),           NAME("/usr/bin/"),
-		NAME("/usr/include/"), NAME("/usr/lib/"),       NAME("/usr/lib32/"),     NAME("/usr/lib64/"),
-		NAME("/usr/libexec/"), NAME("/usr/local/bin/"), NAME("/usr/local/lib/"), NAME("/usr/local/sbin/"),
-		NAME("/usr/sbin/"),    NAME("/usr/share/"),
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-		if (path.len >= folders[i].len && path.p[1] == folders[i].p[1] &&
-		    memcmp(path.p, folders[i].p, folders[i].len) == 0)
 			return true;
 	return false;
 }
@@ -93,7 +75,7 @@ bool report_is_software(struct reader_field path)
 {
 	const char *end = path.p + path.len, *slash;
 
-	if (is_of_system(path))
+	if (system_files_has(SYSTEM_SOFTWARE, path.p, path.len))
 		return true;
 	for (const char *at = path.p;; at = slash + 1) {
 		slash = memchr(at, '/', (size_t)(end - at));
