@@ -403,6 +403,37 @@ static void part_end(struct report *r)
 	pick_processes(r);
 }
 
+/* --- for other jobs ---------------------------------------------------------------------------------------------- */
+
+#define LEAST_BUSY 0.1 /* of the job's time, in requests: the disks matter */
+#define LEAST_FOREIGN 0.1 /* of the time in requests: what is not for the job matters */
+
+bool report_causes_foreign(const struct report_causes *causes, uint64_t duration_ns, struct report_foreign *ret)
+{
+	const double all_ns = (double)causes->all.time_ns;
+	struct report_foreign foreign = { 0 };
+	unsigned int n = 0;
+
+	if (!causes->all.time_ns || all_ns < LEAST_BUSY * (double)duration_ns)
+		return false;
+	for (unsigned int i = 0; i < causes->n_files; i++) {
+		const struct report_cause_row *row = &causes->file[i];
+		const double share = (double)row->sum.time_ns / all_ns;
+
+		if (row->of_job)
+			continue;
+		foreign.share += share;
+		if (n < ARRAY_SIZE(foreign.file)) {
+			foreign.file[n] = row;
+			foreign.file_share[n++] = share;
+		}
+	}
+	if (foreign.file_share[1] < LEAST_FOREIGN)
+		foreign.file[1] = NULL;
+	*ret = foreign;
+	return n && foreign.share >= LEAST_FOREIGN;
+}
+
 static void part_note(struct report *r)
 {
 	const struct report_causes *causes = r->causes;

@@ -100,4 +100,14 @@ static inline void report_causes_write(const struct scan *s, const struct report
 
 extern const struct report_part report_causes_part;
 
+/* What the disks did for files that are not the job's. */
+struct report_foreign {
+	double share; /* of the time in requests */
+	const struct report_cause_row *file[2]; /* the largest ones; the second NULL: it is small */
+	double file_share[2];
+};
+
+/* Returns whether the disks worked much in DURATION_NS, and much of it for such files. */
+bool report_causes_foreign(const struct report_causes *causes, uint64_t duration_ns, struct report_foreign *ret);
+
 #endif

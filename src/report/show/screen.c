@@ -22,8 +22,6 @@
 #define FOUND_SHOWN 3U
 #define COMMAND_MAX 4096
 #define COMMAND_SHOWN 200U /* columns of the job's */
-#define LEAST_BUSY 0.1 /* of the job's time, in requests: the disks matter */
-#define LEAST_FOREIGN 0.1 /* of the time in requests: what is not for the job matters */
 #define LABEL 9 /* columns of a fact's name, with a blank */
 
 /* Prints the text that PUT writes of FINDING, broken at WIDTH. */
@@ -89,39 +87,25 @@ static void put_epochs(const struct report *r, unsigned int width, FILE *out)
 		fact(out, "epochs", text_unnamed(r), width);
 }
 
+static const char *name_of(const struct report_cause_row *row)
+{
+	return row->path ? row->path : row->what ? row->what : "a file";
+}
+
 /* Prints what the disks worked for beside files of the job, if that is much. */
 static void put_foreign(const struct report *report, unsigned int width, FILE *out)
 {
-	const struct report_causes *causes = report->causes;
-	const double all_ns = causes ? (double)causes->all.time_ns : 0;
-	const struct report_cause_row *first = NULL, *second = NULL;
-	double foreign_ns = 0;
+	struct report_foreign foreign;
 	char text[512];
 	int len;
 
-	for (unsigned int i = 0; causes && i < causes->n_files; i++) {
-		const struct report_cause_row *row = &causes->file[i];
-
-		if (row->of_job)
-			continue;
-		foreign_ns += (double)row->sum.time_ns;
-		second = first && !second ? row : second;
-		first = first ? first : row;
-	}
-	if (!first || all_ns < LEAST_BUSY * (double)report_duration_ns(report) || foreign_ns < LEAST_FOREIGN * all_ns)
+	if (!report->causes || !report_causes_foreign(report->causes, report_duration_ns(report), &foreign))
 		return;
 	len = snprintf(text, sizeof(text), "%.0f %% of their time was for files outside the job: %.200s %.0f %%",
-		       100 * foreign_ns / all_ns,
-		       first->path ? first->path :
-		       first->what ? first->what :
-				     "a file",
-		       100 * (double)first->sum.time_ns / all_ns);
-	if (second && (double)second->sum.time_ns >= LEAST_FOREIGN * all_ns)
-		snprintf(text + len, sizeof(text) - (size_t)len, ", %.200s %.0f %%",
-			 second->path ? second->path :
-			 second->what ? second->what :
-					"a file",
-			 100 * (double)second->sum.time_ns / all_ns);
+		       100 * foreign.share, name_of(foreign.file[0]), 100 * foreign.file_share[0]);
+	if (foreign.file[1])
+		snprintf(text + len, sizeof(text) - (size_t)len, ", %.200s %.0f %%", name_of(foreign.file[1]),
+			 100 * foreign.file_share[1]);
 	fact(out, "disks", text, width);
 }
 

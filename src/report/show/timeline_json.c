@@ -8,7 +8,6 @@
 #include "base/util.h"
 #include "report/disk/faults.h"
 #include "report/memory/allocs.h"
-#include "report/phases/workers.h"
 #include "report/show/svg/memory.h"
 #include "report/timeline.h"
 #include "report/why/why.h"
@@ -310,49 +309,6 @@ static int busier(const void *a, const void *b)
 	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : x->pid < y->pid ? -1 : 1;
 }
 
-static bool is_worker(const struct report_proc *p)
-{
-	return p && phase_is_worker_name(p->comm, strlen(p->comm));
-}
-
-/* Whether a child of PID has a loader's name. Not used where gpu.out names the processes that train. */
-static bool is_parent_of_workers(const struct report *r, uint64_t pid)
-{
-	for (uint32_t i = 0; i < r->procs.n; i++) {
-		const struct report_proc *p = table_at(&r->procs, i);
-
-		if (p->ppid == pid && is_worker(p))
-			return true;
-	}
-	return false;
-}
-
-static bool any_on_gpu(const struct report *r)
-{
-	for (uint32_t i = 0; i < r->procs.n; i++)
-		if (((const struct report_proc *)table_at(&r->procs, i))->on_gpu)
-			return true;
-	return false;
-}
-
-/* Returns the role that why.h found; where it found none, the role by names. */
-static const char *group_of(const struct report *report, const struct report_proc *proc, bool gpus)
-{
-	const struct report_proc *parent = proc ? table_find(&report->procs, proc->ppid) : NULL;
-
-	if (proc && report->why && report->why->n_trainers && report->why->seen) {
-		for (uint32_t i = 0; i < report->why->n_trainers; i++)
-			if (report->why->trainer[i].pid == proc->pid)
-				return "trainer";
-		return table_find(&report->why->loaders, proc->pid) ? "loader" : "other";
-	}
-	if (proc && (gpus ? proc->on_gpu : is_parent_of_workers(report, proc->pid)))
-		return "trainer";
-	if (is_worker(proc) || (parent && parent->on_gpu && proc->reads))
-		return "loader";
-	return "other";
-}
-
 static int earlier(const void *a, const void *b)
 {
 	const struct timeline_span *x = a, *y = b;
@@ -386,7 +342,7 @@ static void longest(struct json *json, const struct timeline_lane *lane, const c
 	json_end(json);
 }
 
-static void lane(const struct report *report, struct json *json, const struct timeline_lane *timeline_lane, bool gpus)
+static void lane(const struct report *report, struct json *json, const struct timeline_lane *timeline_lane)
 {
 	static const char *const names[TIMELINE_BUSY] = {
 		[TIMELINE_B_READ] = "read",   [TIMELINE_B_WRITE] = "write", [TIMELINE_B_OPEN] = "open",
@@ -402,7 +358,7 @@ static void lane(const struct report *report, struct json *json, const struct ti
 	json_u64(json, "ppid", proc ? proc->ppid : 0);
 	json_str(json, "comm", proc ? proc->comm : "");
 	json_str(json, "rank", proc && proc->rank[0] ? proc->rank : NULL);
-	json_str(json, "group", group_of(report, proc, gpus));
+	json_str(json, "group", why_role_name(report, proc));
 	json_u64(json, "begin_ns",
 		 report_timeline_ns(timeline, MAX(proc && proc->begin_ns ? proc->begin_ns : timeline_lane->begin_ns,
 						  timeline->begin_ns)));
@@ -436,7 +392,6 @@ static uint64_t lanes(const struct report *report, struct json *json, uint32_t m
 {
 	const struct timeline *timeline = report->timeline;
 	struct timeline_lane **by_time = calloc(timeline->lanes.n + 1, sizeof(void *));
-	bool gpus = any_on_gpu(report);
 	uint32_t n = 0, all;
 
 	for (uint32_t i = 0; by_time && i < timeline->lanes.n; i++) {
@@ -446,7 +401,7 @@ static uint64_t lanes(const struct report *report, struct json *json, uint32_t m
 	if (n)
 		qsort(by_time, n, sizeof(void *), busier);
 	for (uint32_t i = 0; i < MIN(n, most); i++)
-		lane(report, json, by_time[i], gpus);
+		lane(report, json, by_time[i]);
 	free(by_time);
 	/* of processes beyond the table, those with calls are counted */
 	if (timeline->lanes_left_out)

@@ -359,4 +359,7 @@ struct finding;
 /* Adds a line of evidence: what the main threads of possible trainers did. */
 void why_show_did(const struct report *report, struct finding *finding);
 
+/* Returns the role of PROC, which may be NULL: trainer, loader, or other; where no trainer was found, by names. */
+const char *why_role_name(const struct report *report, const struct report_proc *proc);
+
 #endif

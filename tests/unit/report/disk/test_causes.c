@@ -250,6 +250,29 @@ static void files_beyond_the_shown_ones_are_the_jobs_or_not(void **state)
 	report_free(r);
 }
 
+/* What is not the job's counts where the disks worked for a tenth of the time, and a tenth of that for it. */
+static void shares_of_foreign_files(void **state)
+{
+	static struct report_causes causes = { .all.time_ns = 100, .n_files = 4 };
+	static const uint64_t ns[] = { 40, 30, 20, 10 };
+	struct report_foreign foreign;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(ns); i++)
+		causes.file[i] = (struct report_cause_row){ .sum.time_ns = ns[i], .of_job = i % 2 == 0 };
+	assert_true(report_causes_foreign(&causes, 1000, &foreign));
+	assert_float_equal(foreign.share, 0.4, 1e-9);
+	assert_ptr_equal(foreign.file[0], &causes.file[1]);
+	assert_ptr_equal(foreign.file[1], &causes.file[3]);
+	assert_float_equal(foreign.file_share[1], 0.1, 1e-9);
+	assert_false(report_causes_foreign(&causes, 1001, &foreign));
+	causes.file[1].of_job = true;
+	causes.file[3].sum.time_ns = 9;
+	assert_false(report_causes_foreign(&causes, 1000, &foreign));
+	causes.file[1].of_job = false;
+	assert_true(report_causes_foreign(&causes, 1000, &foreign));
+	assert_null(foreign.file[1]);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -259,6 +282,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_has_no_piece_is_of_several_files, begin, end),
 		cmocka_unit_test_setup_teardown(pieces_of_a_journal_are_more_of_it, begin, end),
 		cmocka_unit_test_setup_teardown(files_beyond_the_shown_ones_are_the_jobs_or_not, begin, end),
+		cmocka_unit_test(shares_of_foreign_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
