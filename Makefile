@@ -94,6 +94,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -
 
 # --- files ---------------------------------------------------------------------------------------
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
+BPF_HEADERS := $(sort $(wildcard bpf/*.bpf.h bpf/*/*.bpf.h))
 BPF_NAMES := $(notdir $(BPF_SRC:.bpf.c=))
 BPF_OBJ   := $(BPF_NAMES:%=$(G)/obj/bpf/%.bpf.o) $(BPF_NAMES:%=$(G)/obj/bpf/%.probed.bpf.o)
 SKELS     := $(BPF_NAMES:%=$(G)/%.skel.h)
@@ -266,13 +267,16 @@ $(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) 
 	$(Q)$(CC) $(ALL_CFLAGS) -Werror=unused-function $(ALL_LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) -lcmocka \
 		$(filter-out $(LIBBPF_LIBS),$(LDLIBS))
 
-# clang's warnings without code generation: of everything, and of the files that FUZZ=1 CC=clang does not compile.
+# clang's warnings without code generation: of everything, and of the files that FUZZ=1 CC=clang does not compile; and
+# whether each header of bpf/ compiles alone.
 SYNTAX_REST := $(WORK_SRC) $(wildcard tests/workloads/*/*.c tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
 syntax: SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(FUZZ_SRC) $(SYNTAX_REST)
 syntax-rest: SYNTAX_SRC := $(SYNTAX_REST)
 syntax syntax-rest: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench/hooks.skel.h
 	$(Q)printf '%s\0' $(filter-out %.bpf.c,$(SYNTAX_SRC)) | xargs -0 -n 16 -P "$$(nproc)" $(CLANG) -fsyntax-only \
 		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
+	$(Q)printf '%s\0' $(BPF_HEADERS) | xargs -0 -n 8 -P "$$(nproc)" $(CLANG) -fsyntax-only -x c \
+		$(filter-out -MMD -MP,$(BPF_CFLAGS)) -DDLT_DIRECT=1 -Werror
 
 unit: $(UNITS) $(LIBRARIES)
 	$(Q)tests/run-unit $(UNITS)
