@@ -3,14 +3,9 @@
 #ifndef BIO_LOOK_BPF_H
 #define BIO_LOOK_BPF_H
 
-/* The buffer for names must be its own: other programs may preempt this one, and it may preempt them. */
-#define dlt_scratch bio_scratch
-/* What it has sent is its own, too: a process that opens the file sends the path that it uses. */
-#define dlt_seen bio_seen
-#include "file.bpf.h"
-
 #include "cache/cache.bpf.h"
 #include "dlt/bio.h"
+#include "file.bpf.h"
 
 extern const volatile struct dlt_bio_kernel kernel;
 

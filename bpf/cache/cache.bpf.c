@@ -8,7 +8,6 @@
  * that come without a call, are read-ahead. Each of those is noted as untouched until it is touched. A page of a mapped
  * file may be touched without any event, so it is not noted: it never counts as wasted.
  */
-#define dlt_scratch cache_scratch
 #include "cache/cache_call.bpf.h"
 #include "calls/rw.bpf.h"
 

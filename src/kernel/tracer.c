@@ -85,14 +85,20 @@ int tracer_check(char *error, size_t size)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
+/* Returns the shared maps, as bits, of which PROBE's programs have one of their own. */
+static uint32_t own_maps(const struct probe *probe)
+{
+	return (probe->flags & PROBE_OWN_SCRATCH ? 1U << TRACER_SCRATCH : 0) |
+	       (probe->flags & PROBE_OWN_SEEN ? 1U << TRACER_SEEN : 0);
+}
+
 static int probe_try(struct tracer *tracer, unsigned int probe, const struct dlt_config *cfg)
 {
 	struct probe_object *object = &tracer->objects[probe];
 	int r = probes[probe]->open(object, cfg, &tracer->kernel);
 
 	if (!r)
-		r = tracer_share_maps(tracer, object->obj,
-				      probes[probe]->flags & PROBE_OWN_SCRATCH ? 1U << TRACER_SCRATCH : 0);
+		r = tracer_share_maps(tracer, object->obj, own_maps(probes[probe]));
 	if (!r)
 		r = object_load(object->skel, &tracer->kernel, NULL, NULL);
 	free(tracer->why[probe]);

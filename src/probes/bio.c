@@ -311,7 +311,8 @@ const struct probe bio_probe = {
 	.help = "disk requests of the whole machine, with the processes that queued them",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_bio),
-	.flags = PROBE_SELECTABLE | PROBE_SHOWS_WRITES,
+	/* a process that opens a file sends the path that it uses, also where a request has shown the file */
+	.flags = PROBE_SELECTABLE | PROBE_SHOWS_WRITES | PROBE_OWN_SCRATCH | PROBE_OWN_SEEN,
 	.open = bio_open,
 	.is_owned = is_owned,
 	.in_flight = in_flight,

@@ -248,7 +248,7 @@ const struct probe cache_probe = {
 	.help = "the page cache, summed per interval: hits, misses, read-ahead and evictions by file",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_cache),
-	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
+	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND | PROBE_OWN_SCRATCH,
 	.needs = DLT_vfs_rw,
 	.open = cache_open,
 	.emit = cache_send_sums,

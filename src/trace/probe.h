@@ -67,7 +67,8 @@ enum probe_flags {
 	PROBE_NEVER_PAUSED = 1024, /* its rows are written below --min-free, too */
 	PROBE_LIFE =
 		2048, /* of processes: the target follows its forks by it, so it is always loaded, and hooked first */
-	PROBE_OWN_SCRATCH = 4096, /* its programs preempt others, so they do not share the buffer of records */
+	PROBE_OWN_SCRATCH = 4096, /* its programs preempt others, or are preempted: they have a buffer of their own */
+	PROBE_OWN_SEEN = 16384, /* files that its rows have shown are not known to other probes: see bio.c */
 	PROBE_SHOWS_WRITES = 8192, /* its programs note which process wrote a page: see dlt_shared.writes_shown */
 };
 

@@ -46,7 +46,8 @@ static const struct {
 	[DLT_bio] = { "bio",
 		      "TIMESTAMP TIME PID TID COMM DONEPID DONECOMM DISK T SECTOR BYTES LAT_NS QLAT_NS "
 		      "FLAGS STATUS KIND FID FOFF EXTENTS WPID WTID WCOMM WN FILE",
-		      sizeof(struct dlt_bio), PROBE_SELECTABLE | PROBE_SHOWS_WRITES },
+		      sizeof(struct dlt_bio),
+		      PROBE_SELECTABLE | PROBE_SHOWS_WRITES | PROBE_OWN_SCRATCH | PROBE_OWN_SEEN },
 	[DLT_close] = { "close", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD LAST FID FILE",
 			sizeof(struct dlt_close), CALLS },
 	[DLT_create_del] = { "create_del",
