@@ -134,6 +134,9 @@ manifest() {
 		"$t/manifest.json" "$1"
 }
 
+# of_calls: the names of the files whose rows are system calls.
+of_calls() { python3 -B "$here/checks/probes.py"; }
+
 # check NAME ARG...: runs checks/NAME.py on $t, which prints what is wrong. A trace that checks/tracefolder.py accepts
 # must be valid for `dltraced validate', too.
 check() {

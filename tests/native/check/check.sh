@@ -47,7 +47,7 @@ row "clock source" found | grep -q "^$clock" || fail "clock source: $(row "clock
 equal "rings" "$(row rings found | sed 's/ .*//')" "$(manifest 'm["rings"]["count"]')"
 stall=$(manifest '"%.2f s" % (m["rings"]["stall_ms"] / 1000)')
 row rings found | grep -qF "one holds $stall of" || fail "rings: $(row rings found), not $stall"
-for probe in close create_del mmap open sync vfs_rw; do
+for probe in $(of_calls); do
 	equal "backend of $probe" "$(row "probe $probe" found | sed 's/ .*//')" \
 		"$(manifest "next(p['backend'] for p in m['probes'] if p['name'] == '$probe')")"
 done

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 
+import probes
 from tracefolder import escape
 
 with open(sys.argv[2], encoding="utf-8") as f:
@@ -54,7 +55,7 @@ if len(sets) > 20:
 # sums of the rows
 files = {row["FID"]: row for row in rows_of("files")}
 want, called = collections.Counter(), set()
-for probe in ("close", "create_del", "mmap", "open", "sync", "vfs_rw"):
+for probe in probes.OF_CALLS:
     for row in rows_of(probe):
         if row["FID"] == "-" or files[row["FID"]]["TYPE"] not in ("blk", "dir", "reg", "shm"):
             continue

@@ -14,6 +14,8 @@ import re
 import sys
 import zlib
 
+import probes
+
 dialect, path, folders = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
 LIBC = {"pread64": "pread", "pwrite64": "pwrite", "preadv2": "preadv", "pwritev2": "pwritev", "openat2": "openat",
         "renameat2": "renameat"}
@@ -123,7 +125,7 @@ for folder in folders:
             row = dict(zip(columns, row.split("\t")))
             if name == "files":
                 paths[row["FID"]] = row["REALPATH"]
-            elif name not in ("open", "close", "create_del", "mmap", "sync", "vfs_rw"):
+            elif name not in probes.OF_CALLS:
                 continue
             elif (row["TIMESTAMP"], row["TID"]) == last or ":" in row["FUNC"] or (name, row["FUNC"]) == ("create_del", "create"):
                 continue

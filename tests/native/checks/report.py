@@ -10,7 +10,9 @@ import os
 import re
 import sys
 
-PROBES = ("bio", "close", "create_del", "mmap", "open", "sync", "vfs_rw")
+import probes
+
+PROBES = ("bio", *probes.OF_CALLS)
 ON_DISK = ("reg", "shm", "memfd")  # kinds of files with content
 folder = sys.argv[1]
 with open(sys.argv[2], encoding="utf-8") as f:
@@ -21,6 +23,15 @@ def rows_of(name):
     with open(os.path.join(folder, name + ".out"), encoding="utf-8") as f:
         whole = [line for line in f if line.endswith("\n")][1:]
     return list(csv.DictReader(whole, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def manifest():
+    """Returns that of the trace; it may have been lost with the trace's end."""
+    try:
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as f:
+            return json.load(f)
+    except FileNotFoundError:
+        return {}
 
 
 def number(text):
@@ -36,8 +47,12 @@ rows = {name: rows_of(name) for name in PROBES if os.path.exists(os.path.join(fo
 files = {row["FID"]: row for row in rows_of("files")}
 
 # every probe
-of_calls = [p for p in report["probes"] if p["name"] not in ("fault", "memory", "reclaim", "regions", "sched")]
+of_calls = [p for p in report["probes"] if p["name"] in PROBES]
 equal("probes", [p["name"] for p in of_calls], sorted(rows))
+by_manifest = {p["name"]: p.get("rows", 0) for p in manifest().get("probes", ())}
+for p in report["probes"]:
+    if p["name"] not in PROBES:
+        equal(f"{p['name']} rows", p["rows"], by_manifest.get(p["name"], 0))
 for p in of_calls:
     mine = rows[p["name"]]
     result = next((c for c in ("RETURNED", "RET", "STATUS") if mine and c in mine[0]), None)

@@ -7,6 +7,7 @@ has its own row, and no row is left over; N may be missing if the manifest count
 import collections
 import sys
 
+import probes
 import tracefolder
 
 
@@ -22,7 +23,7 @@ def main():
     folder, tally, prefix = sys.argv[1:4]
     may_lack = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     trace = tracefolder.Trace(folder)
-    left = {(name, i): row for name in tracefolder.PROBES for i, row in enumerate(trace.files.get(name, ()))}
+    left = {(name, i): row for name in probes.OF_CALLS for i, row in enumerate(trace.files.get(name, ()))}
     missing = []
     shapes = collections.defaultdict(list)
     for name, fields in wanted(tally):

@@ -10,6 +10,8 @@ import os
 import re
 import sys
 
+import probes
+
 with open(sys.argv[2], encoding="utf-8") as f:
     report = json.load(f)
 
@@ -52,7 +54,7 @@ def moved(row):
 
 
 files = {row["FID"]: row for row in rows_of("files")}
-rows = {name: rows_of(name) for name in ("close", "create_del", "mmap", "open", "sync", "vfs_rw")}
+rows = {name: rows_of(name) for name in probes.OF_CALLS}
 ANON = ("anon", "chr", "fifo", "sock")
 
 # the workload's counts

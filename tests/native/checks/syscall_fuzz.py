@@ -12,6 +12,7 @@ import stat
 import sys
 
 import fuzz_tree
+import probes
 import tracefolder
 
 NR, FUNC, PID, TID, START, END, RET, INTERRUPTS, SHARED, RING, SILENT, ARGS = range(12)
@@ -346,7 +347,7 @@ WANT_RING = of_requests("io_uring:", want_ring_rw, {
         "close", "fallocate", "fdatasync", "fsync", "ftruncate", "linkat", "mkdirat", "openat", "openat2", "symlinkat",
         "sync_file_range", "unlinkat")} | {"io_uring:renameat": WANT["renameat2"]}
 WANT |= WANT_AIO | WANT_RING
-RESULTS = {name: "RETURNED" if name == "vfs_rw" else "RET" for name in tracefolder.PROBES}
+RESULTS = {name: "RETURNED" if name == "vfs_rw" else "RET" for name in probes.OF_CALLS}
 ADDRESSES = ("ADDR", "OLD_ADDR")
 ENOUGH = 60  # with so many requests for each operation (or kind of ring), each of them must have occurred
 RINGS = ("plain", "skip", "sqpoll", "coop", "defer")
@@ -601,7 +602,7 @@ def main():
         comparison.thread(tid, mine, theirs)
     comparison.files()
     for name, counter in trace.counters.items():
-        if name in tracefolder.PROBES:
+        if name in probes.OF_CALLS:
             trace.require(counter["lost"] == 0, f"{name}: {counter['lost']} lost")
     made = collections.Counter(call.name for call in calls)
     due = set(WANT) - lacks

@@ -15,9 +15,9 @@ import re
 import sys
 import time
 
-PROBES = ("close", "create_del", "mmap", "open", "sync", "vfs_rw")  # one row is one call
+import probes
+
 BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
-OWN = PROBES + ("bio", "bio_map", "cache", "fault", "files", "marks", "pids", "printed", "reclaim", "sched", "sched_switch", "time_align")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
 PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing needs an escape, and nothing is escaped
 # Kernels may not report a switch or the end of a request (docs/traces/sched_switch.md); those of the guests report all.
@@ -88,8 +88,8 @@ class Trace:
         with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as f:
             self.manifest = json.load(f)
         self.counters = {p["name"]: p for p in self.manifest["probes"]}
-        self.files = {name: self._read(name) for name in sorted({*OWN, *self.counters} - {"rollup", "workload"})
-                      if os.path.exists(os.path.join(folder, name + ".out"))}
+        self.files = {name: self._read(name) for name in probes.COLUMNS if name not in ("rollup", "workload")
+                      and os.path.exists(os.path.join(folder, name + ".out"))}
         self._check_times()
         self._check_bio()
         self._check_fids()
@@ -104,7 +104,7 @@ class Trace:
 
     def calls(self):
         """Yields every row of every call, from all files, with the file's name as PROBE."""
-        for name in PROBES:
+        for name in probes.OF_CALLS:
             for row in self.files.get(name, ()):
                 yield name, row
 
@@ -247,7 +247,7 @@ class Trace:
             self.require(name != "sched" or not c.get("unseen") or not os.environ.get("VM"), f"manifest: {name} {c}: unseen in a guest")
             if name in ("sched", "sched_switch"):
                 self.require(c.get("calls") == len(rows) + c.get("lost"), f"manifest: {name} {c}: {len(rows)} calls")
-            if name in PROBES:
+            if name in probes.OF_CALLS:
                 calls = len({call_of(row) for row in rows} - {None})
                 calls += sum(row["FUNC"] == "snapshot" for row in rows)
                 # each iocb counts, although all of one call share its start

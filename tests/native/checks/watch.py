@@ -9,8 +9,8 @@ import os
 import sys
 
 import metrics
+import probes
 
-PROBES = ("close", "create_del", "mmap", "open", "sync", "vfs_rw")
 SUMS = ("calls", "failed", "read_bytes", "written_bytes", "fetched_bytes", "file_reads", "disk_reads", "latency_sum_ns")
 KEYS = ["name", "pid", "phase", "elapsed_ms", "rows", "lost", "interval_ms", "processes_alive", "processes_with_calls",
         "all", "processes", "regions", "running"]
@@ -44,9 +44,9 @@ def sums(found):
 def wanted(folder, pid):
     number = lambda text: int(text) if text not in "-?" else 0
     types = {r["FID"]: r["TYPE"] for r in metrics.rows(folder, "files")}
-    rows = {p: [r for r in metrics.rows(folder, p) if r["PID"] == pid and r["FUNC"] != "snapshot"] for p in PROBES}
+    rows = {p: [r for r in metrics.rows(folder, p) if r["PID"] == pid and r["FUNC"] != "snapshot"] for p in probes.OF_CALLS}
     mine = dict.fromkeys(SUMS, 0)
-    latencies = sorted(int(r["LAT_NS"]) for p in PROBES for r in rows[p])
+    latencies = sorted(int(r["LAT_NS"]) for p in probes.OF_CALLS for r in rows[p])
     mine["calls"], mine["latency_sum_ns"] = len(latencies), sum(latencies)
     for row in rows["vfs_rw"]:
         returned, disk = number(row["RETURNED"]), number(row["DISK_BYTES"])

@@ -16,13 +16,13 @@ END
 
 # counts CONDITION: rows of each file of calls whose COMM meets CONDITION. counted: the manifest's numbers.
 counts() {
-	for file in close create_del mmap open sync vfs_rw; do
+	for file in $(of_calls); do
 		printf '%s %d ' $file "$(rows $file "$1" | wc -l)"
 	done
 }
 counted() {
 	manifest "' '.join(f'{p[\"name\"]} {p[\"$1\"]}' for p in m['probes']
-		if p['name'] in ('close', 'create_del', 'mmap', 'open', 'sync', 'vfs_rw')) + ' '"
+		if p['name'] in '$(of_calls)'.split()) + ' '"
 }
 
 # narrowed CONDITION ARG...: with these options, the trace has exactly the rows that meet awk's CONDITION.

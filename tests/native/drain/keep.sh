@@ -68,7 +68,7 @@ equal "marks" "$(probe marks rows)" 40
 # --- sums and no rows -----------------------------------------------------------------------------
 
 trace --keep=sums -- "$W/storm" -n 100000 -w 0 "$TMPDIR/data" >out 2>err || fail "status $?"
-for name in bio bio_map close create_del files mmap open sync vfs_rw; do
+for name in bio bio_map files $(of_calls); do
 	[ ! -e "$t/$name.out" ] || fail "$name.out is there"
 done
 bytes=$(summed 'PROBE == "vfs_rw" && COMM == "storm" && RW == "R"' BYTES) reads=$((100256 * 4096))

@@ -12,7 +12,7 @@ need python3
 uses() {
 	equal "backends under $DLT_BACKEND" \
 		"$(manifest '" ".join({p["backend"] for p in m["probes"] if p["name"] in
-			("close", "create_del", "mmap", "open", "sync", "vfs_rw")})')" "$1"
+			"'"$(of_calls)"'".split()})')" "$1"
 }
 
 # vfs_lat: every open that reached vfs_open() has a VFS_LAT_NS, a part of LAT_NS; it needs fentry. Failed lookups do not

@@ -54,7 +54,7 @@ grep -q '^files *complete' text || fail "not complete"
 ! grep -q 'may be otherwise' text || fail "a caveat of a whole trace: $(head -1 text)"
 ! grep -q . err || fail "a whole trace: $(cat err)"
 all=0
-for f in close create_del mmap open sync vfs_rw; do all=$((all + $(rows $f | wc -l))); done
+for f in $(of_calls); do all=$((all + $(rows $f | wc -l))); done
 rw=$(rows vfs_rw | wc -l)
 
 # --- cut, by a third of vfs_rw.out ------------------------------------------------------------------
@@ -156,7 +156,7 @@ if gcc -m32 -nostdlib -static -o calls calls.S 2>err && ./calls 2>err; then
 	trace -- sh -c './calls; cat data >/dev/null' || fail "status $?"
 	equal "32-bit calls" "$(manifest 'm["compat_calls"]')" 301
 	all=0
-	for f in close create_del mmap open sync vfs_rw; do all=$((all + $(rows $f | wc -l))); done
+	for f in $(of_calls); do all=$((all + $(rows $f | wc -l))); done
 	reported 0
 	says "^missing *301 32-bit calls of the job were counted and have no rows: $(awk -v a="$all" 'BEGIN {
 		printf "%.1f", 30100 / (301 + a) }') % of the calls at most"

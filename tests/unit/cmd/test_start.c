@@ -174,7 +174,7 @@ static void values_reach_the_config(void **state)
 static void scheduling_is_summed_up_for_a_target(void **state)
 {
 	const probe_mask sums = PROBE_BIT(DLT_sched), timeline = sums | PROBE_BIT(DLT_sched_switch);
-	const probe_mask may = PROBE_BIT(DLT_fault) | PROBE_BIT(DLT_reclaim);
+	const probe_mask may = probe_mask_of(PROBE_MAY_LACK, PROBE_ON_DEMAND);
 
 	accept(ARGS("--", "x"));
 	assert_int_equal(cfg.probes & timeline, sums);
@@ -198,7 +198,7 @@ static void scheduling_is_summed_up_for_a_target(void **state)
 /* A probe that was requested is there, or there is no trace. */
 static void requested_scheduling_is_not_optional(void **state)
 {
-	const probe_mask sums = PROBE_BIT(DLT_sched), may = PROBE_BIT(DLT_fault) | PROBE_BIT(DLT_reclaim);
+	const probe_mask sums = PROBE_BIT(DLT_sched), may = probe_mask_of(PROBE_MAY_LACK, PROBE_ON_DEMAND) & ~sums;
 
 	accept(ARGS("-P", "+sched", "--", "x"));
 	assert_int_equal(cfg.may_lack, may);
