@@ -268,7 +268,7 @@ $(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) 
 		$(filter-out $(LIBBPF_LIBS),$(LDLIBS))
 
 # clang's warnings without code generation: of everything, and of the files that FUZZ=1 CC=clang does not compile; and
-# whether each header of bpf/ compiles alone.
+# whether each header of bpf/ compiles alone, and the code in docs/adding-a-probe.md.
 SYNTAX_REST := $(WORK_SRC) $(wildcard tests/workloads/*/*.c tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
 syntax: SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(FUZZ_SRC) $(SYNTAX_REST)
 syntax-rest: SYNTAX_SRC := $(SYNTAX_REST)
@@ -277,6 +277,10 @@ syntax syntax-rest: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench
 		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
 	$(Q)printf '%s\0' $(BPF_HEADERS) | xargs -0 -n 8 -P "$$(nproc)" $(CLANG) -fsyntax-only -x c \
 		$(filter-out -MMD -MP,$(BPF_CFLAGS)) -DDLT_DIRECT=1 -Werror
+	$(Q)CLANG="$(CLANG)" \
+		C_FLAGS='$(filter-out -MMD -MP,$(ALL_CFLAGS))' \
+		BPF_FLAGS='$(filter-out -MMD -MP,$(BPF_CFLAGS)) -DDLT_DIRECT=1' \
+		tests/example
 
 unit: $(UNITS) $(LIBRARIES)
 	$(Q)tests/run-unit $(UNITS)
