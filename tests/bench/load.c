@@ -28,7 +28,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +37,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../workloads/die.h"
 
 #define BLOCK 4096L
 #define FIRST_FD 100
@@ -74,27 +75,6 @@ static struct {
 
 static pthread_barrier_t barrier;
 static const struct pattern *pattern;
-
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
-{
-	int err = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("load: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fprintf(stderr, ": %s\n", strerror(err));
-	va_end(ap);
-	exit(1);
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 /* --- the patterns ------------------------------------------------------------------------------- */
 

@@ -56,12 +56,14 @@ can_preload() { case $DLT in *[\ :]*) return 1 ;; esac; }
 # need_preload: skips a script that wants such rows where it cannot.
 need_preload() { can_preload || skip "a folder without blanks and colons in its name, for LD_PRELOAD"; }
 
-# trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t. Requests to disks are the machine's, not only
-# the script's, so a script that wants them has to name bio with -P, and its own disk with --disk.
+# start_options: the options with which a test starts a trace, for $(). Requests to disks are the machine's, not only the
+# script's, so a script that wants them has to name bio with -P, and its own disk with --disk.
+start_options() { echo "--collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend $DLT_BACKEND}"; }
+
+# trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t.
 trace() {
 	rm -rf "$t"
-	"$DLT" start -q --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend "$DLT_BACKEND"} \
-		-o "$t" "$@"
+	"$DLT" start -q $(start_options) -o "$t" "$@"
 }
 
 # sh -c "$long" sh CMD ARG...: CMD, and then some time without work, as the report has no answer for a job of 0.5 s or less.
@@ -72,8 +74,7 @@ long='"$@" && sleep 0.6'
 spawn() {
 	rm -rf "$t"
 	: >err # await must not see messages of an earlier trace
-	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 \
-		${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" "$@" 2>err 9>&- &
+	env --default-signal=INT,QUIT "$DLT" start -q $(start_options) -o "$t" "$@" 2>err 9>&- &
 	dlt=$!
 }
 

@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "die.h"
 
 #define MAX_RUNNING 64
 #define BUSY 15
@@ -36,19 +37,6 @@ static struct {
 	char *dir;
 	long n, linger_ms;
 } opt = { .linger_ms = 200 };
-
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
-{
-	int err = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("forks: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fprintf(stderr, ": %s\n", strerror(err));
-	va_end(ap);
-	_exit(1);
-}
 
 static void leaf(void)
 {

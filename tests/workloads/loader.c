@@ -18,7 +18,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +27,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "die.h"
 
 #define READ_PIECE (128 << 10) /* size of a read: the default read-ahead window */
 #define CHECKPOINT_BYTES (4 << 20)
@@ -64,19 +65,6 @@ struct worker {
 };
 
 static char buf[WRITE_PIECE];
-
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
-{
-	int err = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("loader: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fprintf(stderr, ": %s\n", strerror(err));
-	va_end(ap);
-	exit(1);
-}
 
 static int64_t clock_us(clockid_t clock)
 {

@@ -22,15 +22,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "die.h"
 
 #define DEPTH 200
 #define LONGEST (PATH_MAX - 1)
@@ -59,19 +59,6 @@ static const char *const names[] = {
 #define NR_NAMES (sizeof(names) / sizeof(names[0]))
 
 static const char *dir;
-
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
-{
-	int err = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("names: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fprintf(stderr, ": %s\n", strerror(err));
-	va_end(ap);
-	exit(1);
-}
 
 static void hex(const char *s)
 {

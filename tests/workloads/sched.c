@@ -33,6 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "die.h"
+
 #define BLOCK 4096
 #define BLOCKS 64
 #define MS 1000000LL
@@ -50,32 +52,6 @@ static struct {
 	char *tally_path, *dir;
 	bool quick;
 } opt;
-
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *fmt, ...)
-{
-	int err = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("sched: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fprintf(stderr, ": %s\n", strerror(err));
-	va_end(ap);
-	_exit(1);
-}
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
-static int64_t now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 static long times(long n)
 {

@@ -65,8 +65,7 @@ accounted() {
 # Its reserve counts, too, so that the last part is the smaller one. The last lines of the start are true.
 quota 10M
 rm -rf "$t"
-"$DLT" start --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" -- \
-	"$W/storm" -n 200000 "$TMPDIR/data" >out 2>err || fail "status $?: $(cat err)"
+"$DLT" start $(start_options) -o "$t" -- "$W/storm" -n 200000 "$TMPDIR/data" >out 2>err || fail "status $?: $(cat err)"
 accounted
 grep -q 'job *ended with status 0' err || fail "the last lines: $(cat err)"
 ! grep -q 'has no end\|goes on as' err || fail "the last lines: $(cat err)"

@@ -19,7 +19,7 @@ unshare -m --propagation private sh -ec '
 		rm b/file
 		cat <&5
 		python3 -c "import os; os.write(os.memfd_create(\"m (deleted)\"), b\"x\")"'\''' sh \
-	"$DLT" start -q --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" -- >out ||
+	"$DLT" start -q $(start_options) -o "$t" -- >out ||
 	fail "status $?"
 equal "paths of the file" "$(col open REALPATH 'FILE == "file" && RET >= 0')" "$PWD/a/file
 $PWD/b/file
@@ -75,7 +75,7 @@ unshare -m --propagation private sh -ec '
 		mv low/dir/low low/dir/lower
 		cat <&5
 		cat view/dir2/two'\''' sh \
-	"$DLT" start -q --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" -- >out ||
+	"$DLT" start -q $(start_options) -o "$t" -- >out ||
 	fail "status $?"
 paths() { col files REALPATH "FID == $(col open FID "FILE == \"$1\"" | head -n 1)" | tr '\n' ' '; }
 equal "a file in another view" "$(paths one)" "$PWD/view/dir/one "
@@ -90,8 +90,7 @@ mkdir data
 echo below >data/set
 rm -rf "$t"
 # shellcheck disable=SC2016 # for the inner shell
-unshare -m --propagation private "$DLT" start -q --collectors none --probes -bio --min-free 0 \
-	${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" -- sh -ec '
+unshare -m --propagation private "$DLT" start -q $(start_options) -o "$t" -- sh -ec '
 	exec 5<data/set
 	mount -t tmpfs none data
 	echo above >data/set

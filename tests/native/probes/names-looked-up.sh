@@ -142,7 +142,7 @@ if [ "$hooked" ] && unshare -m true 2>/dev/null; then
 			unshare -m --propagation private cat b/apart
 			mv a/bound a/bound2
 			mv a/apart a/apart2'\''' sh \
-		"$DLT" start -q --collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$TMPDIR/t2" -- >out ||
+		"$DLT" start -q $(start_options) -o "$TMPDIR/t2" -- >out ||
 		fail "status $?"
 	t=$TMPDIR/t2
 	for f in bound apart; do

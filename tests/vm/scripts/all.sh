@@ -10,8 +10,7 @@ gate
 # before: waits for the trace, which begins after it.
 sh -c 'read -r _ <gate; : >made-before' &
 before=$!
-said=$("$DLT" start --background --collectors none --probes -bio --min-free 0 \
-	${DLT_BACKEND:+--backend "$DLT_BACKEND"} -o "$t" --all 2>&1 </dev/null 9>&-) || fail "status $?: $said"
+said=$("$DLT" start --background $(start_options) -o "$t" --all 2>&1 </dev/null 9>&-) || fail "status $?: $said"
 dlt=$(expr "$said" : '.*background: process \([0-9]*\),') || fail "not in the background: $said"
 # Every running process that the trace finds has a row, and is then in the target.
 await grep -qs "	snapshot	.*	$before	" "$t/pids.out"
