@@ -221,10 +221,14 @@ static bool line_of(bool safe, const struct python_layout *layout, const char *c
 	    !peek(safe, &t.left, bytes + PYTHON_VAR_SIZE, sizeof(t.left)) || t.left > INSTR_MAX)
 		return false;
 	t.next = bytes + PYTHON_BYTES;
-	if (address >= 0)
-		line = layout->lines == PYTHON_LNOTAB    ? line_lnotab(&t, line, address) :
-		       layout->lines == PYTHON_LINETABLE ? line_linetable(&t, line, address) :
-							   line_locations(&t, line, address);
+	if (address >= 0) {
+		if (layout->lines == PYTHON_LNOTAB)
+			line = line_lnotab(&t, line, address);
+		else if (layout->lines == PYTHON_LINETABLE)
+			line = line_linetable(&t, line, address);
+		else
+			line = line_locations(&t, line, address);
+	}
 	*ret = line < 0 ? 0 : (uint32_t)line;
 	return true;
 }

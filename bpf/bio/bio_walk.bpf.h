@@ -86,7 +86,9 @@ static __always_inline bool bio_by_ends(struct bio_look *l)
 		return false;
 	vec_read(l, l->at, &a);
 	vec_read(l, l->last, &b);
-	to = l->last_len ?: l->last == l->at ? l->done + l->size : b.bv_len;
+	to = l->last_len;
+	if (!to)
+		to = l->last == l->at ? l->done + l->size : b.bv_len;
 	return to && to <= b.bv_len && ends_agree(l, &a, l->done, &b, to, l->size);
 }
 

@@ -64,18 +64,20 @@ CALL_END(create_del_exit)
 	__builtin_memset(&rec->id, 0, sizeof(rec->id));
 	rec->ret = ret;
 	rec->view = view_of(task);
-	rec->named = !call->id.ino            ? DLT_CD_NAMED_NONE :
-		     call->id.ino == NOT_SENT ? DLT_CD_NAMED_LOST :
-						DLT_CD_NAMED_SENT;
+	if (!call->id.ino)
+		rec->named = DLT_CD_NAMED_NONE;
+	else
+		rec->named = call->id.ino == NOT_SENT ? DLT_CD_NAMED_LOST : DLT_CD_NAMED_SENT;
 	rec->mode = sh.mode == NO_ARG ? DLT_NONE : (__s64)(__u16)arg(call, sh.mode);
 	rec->flags = sh.flags == NO_ARG || call->shape & DLT_CD_NO_FLAGS ? DLT_NONE : (__s64)(__u32)arg(call, sh.flags);
 	at = s->used;
 	rec->segs.len[0] = user_append(s, arg(call, sh.path));
 	at2 = s->used;
 	rec->segs.len[1] = sh.path2 == NO_ARG ? 0 : user_append(s, arg(call, sh.path2));
-	rec->segs.len[2] = seg_is_relative(s->rec, at, rec->segs.len[0]) ?
-				   dir_append(s, task, sh.dirfd == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd)) :
-				   0;
+	if (seg_is_relative(s->rec, at, rec->segs.len[0]))
+		rec->segs.len[2] = dir_append(s, task, sh.dirfd == NO_ARG ? AT_FDCWD : (__s32)arg(call, sh.dirfd));
+	else
+		rec->segs.len[2] = 0;
 	rec->segs.len[3] = 0;
 	if (i == DLT_CD_SYMLINK || i == DLT_CD_SYMLINKAT)
 		rec->segs.len[3] = DLT_SEG_VERBATIM; /* the text of a symlink is not resolved */
@@ -166,20 +168,23 @@ static __always_inline int names_found(__u64 dir, __u64 old, __u64 new)
 	return 0;
 }
 
-/* With CONFIG_SECURITY_PATH: the code of the system call calls it once the names are looked up and locked. */
-#define NAMES_FOUND(func, dir, old, new)                                                               \
-	SEC("fentry/security_path_" #func)                                                             \
-	int HELD_PROG(func##_names)                                                                    \
-	{                                                                                              \
-		return names_found(ctx[dir], ctx[old], (new) < 0 ? 0 : ctx[(new) < 0 ? 0 : (new)]);    \
-	}                                                                                              \
-	SEC("kprobe/security_path_" #func)                                                             \
-	int func##_names_kprobe(struct pt_regs *ctx)                                                   \
-	{                                                                                              \
-		const __u64 args[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx),     \
-				       PT_REGS_PARM4(ctx) };                                           \
-                                                                                                       \
-		return names_found(args[dir], args[old], (new) < 0 ? 0 : args[(new) < 0 ? 0 : (new)]); \
+/*
+ * With CONFIG_SECURITY_PATH: the code of the system call calls it once the names are looked up and locked. DIR, OLD and
+ * NEW are numbers of arguments, -1: none.
+ */
+#define NAMES_FOUND(func, dir, old, new)                                                           \
+	SEC("fentry/security_path_" #func)                                                         \
+	int HELD_PROG(func##_names)                                                                \
+	{                                                                                          \
+		return names_found(ctx[dir], ctx[old], (new) < 0 ? 0 : ctx[(new) & 3]);            \
+	}                                                                                          \
+	SEC("kprobe/security_path_" #func)                                                         \
+	int func##_names_kprobe(struct pt_regs *ctx)                                               \
+	{                                                                                          \
+		const __u64 args[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), \
+				       PT_REGS_PARM4(ctx) };                                       \
+                                                                                                   \
+		return names_found(args[dir], args[old], (new) < 0 ? 0 : args[(new) & 3]);         \
 	}
 
 NAMES_FOUND(unlink, 0, 1, -1) /* (dir, dentry) */

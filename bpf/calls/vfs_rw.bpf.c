@@ -210,9 +210,10 @@ __noinline int iocb_begin(__u64 iocbpp, __u32 i)
 	    bpf_probe_read_user(&iocb, sizeof(iocb), (void *)key.iocb))
 		return 1;
 	op = iocb.aio_lio_opcode;
-	dir = op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV   ? DLT_RW_R :
-	      op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W :
-								DLT_RW_NEITHER;
+	if (op == IOCB_CMD_PREAD || op == IOCB_CMD_PREADV)
+		dir = DLT_RW_R;
+	else
+		dir = op == IOCB_CMD_PWRITE || op == IOCB_CMD_PWRITEV ? DLT_RW_W : DLT_RW_NEITHER;
 	file = file_of_fd(task, iocb.aio_fildes);
 	side_look(&side, task, file, call, tid, iocb.aio_fildes, iocb.aio_offset, 0);
 	if (dir == DLT_RW_W && (side.f_flags | rwf_flags(iocb.aio_rw_flags)) & O_APPEND &&

@@ -45,11 +45,15 @@ static __always_inline __u32 kind_of(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 
-	return !task->pid                                     ? DLT_SCHED_IDLE :
-	       tgid == dlt_cfg.self_tgid || is_kept_out(tgid) ? DLT_SCHED_SELF :
-	       task->flags & PF_KTHREAD && !dlt_cfg.owned     ? DLT_SCHED_KERNEL :
-	       target_had(tgid)                               ? DLT_SCHED_TARGET :
-								DLT_SCHED_OTHER;
+	if (!task->pid)
+		return DLT_SCHED_IDLE;
+	if (tgid == dlt_cfg.self_tgid || is_kept_out(tgid))
+		return DLT_SCHED_SELF;
+	if (task->flags & PF_KTHREAD && !dlt_cfg.owned)
+		return DLT_SCHED_KERNEL;
+	if (target_had(tgid))
+		return DLT_SCHED_TARGET;
+	return DLT_SCHED_OTHER;
 }
 
 /* Fills W by plain loads: through the tracepoint's own pointers they need no check of the address. */

@@ -23,10 +23,13 @@ static __always_inline __u32 state_of(__u32 state, bool preempted)
 		return DLT_STATE_X;
 	if (state & TASK_UNINTERRUPTIBLE)
 		return state & TASK_NOLOAD ? DLT_STATE_I : DLT_STATE_D;
-	return state & __TASK_STOPPED ? DLT_STATE_T :
-	       state & __TASK_TRACED  ? DLT_STATE_TRACED :
-	       state & TASK_PARKED    ? DLT_STATE_P :
-					DLT_STATE_S;
+	if (state & __TASK_STOPPED)
+		return DLT_STATE_T;
+	if (state & __TASK_TRACED)
+		return DLT_STATE_TRACED;
+	if (state & TASK_PARKED)
+		return DLT_STATE_P;
+	return DLT_STATE_S;
 }
 
 /* Whether rows may have the process's name. An owner without rights does not see the names of other users' processes.

@@ -57,6 +57,13 @@ int64_t applog_number_at(struct applog_piece s)
 	return p == s.p || p - s.p == 10 ? -1 : v;
 }
 
+static enum phase_event event_of(const struct mllog *m)
+{
+	if (m->event == MLLOG_START)
+		return PHASE_BEGINS;
+	return m->has_duration ? PHASE_WHOLE : PHASE_ENDS;
+}
+
 static enum applog_found parse_mllog(struct applog_line *applog_line, const char *line, size_t len)
 {
 	struct mllog m;
@@ -66,9 +73,7 @@ static enum applog_found parse_mllog(struct applog_line *applog_line, const char
 	if (m.event == MLLOG_POINT && !m.has_duration)
 		return APPLOG_NOTHING;
 	applog_line->entry = (struct phase_entry){
-		.event = m.event == MLLOG_START ? PHASE_BEGINS :
-			 m.has_duration         ? PHASE_WHOLE :
-						  PHASE_ENDS,
+		.event = event_of(&m),
 		.lasted_ns = m.duration_ns,
 		.begin_ns = m.start_ns,
 		.source = PHASE_MLLOG,

@@ -349,7 +349,10 @@ static bool matches_at(struct match *ret, const struct form *form, struct applog
 	while (form->back && begin > s.p && strchr(form->back, begin[-1]))
 		begin--;
 	*ret = (struct match){ .line = s.p, .s = s, .number = -1, .step = -1, .part = -1 };
-	ret->s.p = form->back ? begin : at + (form->mark ? strlen(form->mark) : 0);
+	if (form->back)
+		ret->s.p = begin;
+	else
+		ret->s.p = at + (form->mark ? strlen(form->mark) : 0);
 	return is_first(s.p, begin) && matches(ret, form->pattern);
 }
 

@@ -98,27 +98,32 @@ static bool parse_duration(const char *text, uint64_t *ret)
 	return true;
 }
 
+static enum mllog_event event_of(const char *type)
+{
+	if (!strcmp(type, "INTERVAL_START"))
+		return MLLOG_START;
+	return strcmp(type, "INTERVAL_END") ? MLLOG_POINT : MLLOG_END;
+}
+
 #define EPOCHS_MAX 1000000000 /* and whole: one of 1.5 has no counterpart in other sources */
 
 bool mllog_parse(struct mllog *ret, const char *line, size_t len)
 {
 	struct line values = { .epoch = UINT64_MAX, .first_epoch = UINT64_MAX };
 	const char *mark = memmem(line, len, MLLOG_MARK, strlen(MLLOG_MARK)), *object;
+	uint64_t epoch;
 
 	if (!mark)
 		return false;
 	object = mark + strlen(MLLOG_MARK);
 	if (json_read(object, (size_t)(line + len - object), take_value, &values) < 0 || !values.key[0])
 		return false;
+	epoch = values.epoch < EPOCHS_MAX ? values.epoch : values.first_epoch;
 	*ret = (struct mllog){
 		.rank = mllog_rank(line, (size_t)(mark - line)),
 		.start_ns = values.start_ns,
-		.epoch = values.epoch < EPOCHS_MAX       ? (int64_t)values.epoch :
-			 values.first_epoch < EPOCHS_MAX ? (int64_t)values.first_epoch :
-							   -1,
-		.event = !strcmp(values.event, "INTERVAL_START") ? MLLOG_START :
-			 !strcmp(values.event, "INTERVAL_END")   ? MLLOG_END :
-								   MLLOG_POINT,
+		.epoch = epoch < EPOCHS_MAX ? (int64_t)epoch : -1,
+		.event = event_of(values.event),
 	};
 	take_phase(ret, values.key);
 	digits(values.time_ms, strlen(values.time_ms), &ret->time_ms);

@@ -36,7 +36,9 @@ int csv_close(struct csv *c)
 	errno = 0;
 	failed |= fclose(c->out) != 0;
 	c->out = NULL;
-	return failed ? errno ? -errno : -EIO : 0;
+	if (!failed)
+		return 0;
+	return errno ? -errno : -EIO;
 }
 
 static void next(struct csv *c)

@@ -22,7 +22,7 @@ static char *scaled(char buf[FMT_MAX], uint64_t n, unsigned int step, const char
 	}
 	for (; v >= step - 0.5 && i + 1 < n_units; i++)
 		v /= step;
-	snprintf(buf, FMT_MAX, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[i]);
+	snprintf(buf, FMT_MAX, "%.*f %s", (v < 9.995) + (v < 99.95), v, units[i]);
 	return buf;
 }
 

@@ -167,7 +167,7 @@ int json_read(const char *text, size_t len, json_read_fn *fn, void *ctx)
 static size_t utf8(char *dst, uint32_t c)
 {
 	static const unsigned char lead[] = { 0, 0xc0, 0xe0, 0xf0 };
-	unsigned int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	const unsigned int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
 
 	*dst++ = (char)(lead[more] | c >> 6 * more);
 	for (unsigned int i = more; i--;)

@@ -156,7 +156,7 @@ static void put_line(int fd, enum log_level level, const char *before, const cha
 /* With the text of R (-errno) after it, unless that is 0. */
 static __attribute__((format(printf, 3, 0))) void emit(enum log_level level, int r, const char *fmt, va_list ap)
 {
-	const char *kind = level == LOG_LEVEL_ERR ? "error: " : level == LOG_LEVEL_WARN ? "warning: " : "";
+	static const char *const kinds[] = { "error: ", "warning: ", "", "" }; /* by level */
 	char text[2048];
 	size_t n;
 
@@ -165,7 +165,7 @@ static __attribute__((format(printf, 3, 0))) void emit(enum log_level level, int
 	if (r)
 		snprintf(text + n, sizeof(text) - n, ": %s", limits_strerror(r));
 	make_plain(text);
-	put_line(log_fd, level, kind, text);
+	put_line(log_fd, level, kinds[level], text);
 	if (also_fd >= 0 && level == LOG_LEVEL_ERR)
 		put_line(also_fd, level, also_before, text);
 }

@@ -70,7 +70,9 @@ const char *option_parts(struct option_parse *p, const struct option_row *parts,
 
 static int key_of(const struct option_line *line, const struct option_row *o)
 {
-	return !o->name ? 0 : o->letter ? o->letter : LONG_ONLY + (int)(o - line->options);
+	if (!o->name)
+		return 0;
+	return o->letter ? o->letter : LONG_ONLY + (int)(o - line->options);
 }
 
 /* argp_error() returns in tests only. */

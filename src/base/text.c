@@ -134,9 +134,15 @@ static const uint8_t class_of[256] = {
  */
 static inline bool second_ok(uint8_t lead, uint8_t second)
 {
-	uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-	uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-
+	uint8_t low = 0x80, high = 0xbf;
+	if (lead == 0xe0)
+		low = 0xa0;
+	else if (lead == 0xf0)
+		low = 0x90;
+	else if (lead == 0xed)
+		high = 0x9f;
+	else if (lead == 0xf4)
+		high = 0x8f;
 	return second >= low && second <= high;
 }
 

@@ -35,10 +35,13 @@ static const struct bpf_insn nothing[] = { { .code = 0xb7 }, { .code = 0x95 } };
 /* For trials that would only report again that we lack the right. */
 static enum check_state not_tried(struct check *c, const char *need)
 {
-	return check_put(c, need, CHECK_NOTE, "not tried: %s",
-			 !c->has_caps ? "needs the rights above" :
-			 !c->may_bpf  ? "no program can be loaded" :
-					"needs BTF, see above");
+	const char *why = "needs BTF, see above";
+
+	if (!c->has_caps)
+		why = "needs the rights above";
+	else if (!c->may_bpf)
+		why = "no program can be loaded";
+	return check_put(c, need, CHECK_NOTE, "not tried: %s", why);
 }
 
 static bool can_try(const struct check *c)
@@ -120,6 +123,7 @@ enum check_state check_memlock(struct check *check)
 enum check_state check_ring_buffer(struct check *check)
 {
 	static const char need[] = "ring buffer";
+	const char *remedy = "boot a kernel with BPF ring buffers: 5.8 or newer";
 	struct tracer t = {};
 	int fd, err;
 
@@ -132,11 +136,12 @@ enum check_state check_ring_buffer(struct check *check)
 		return check_put(check, need, CHECK_OK, "one of %s was made", FMT_BYTES(t.ring_bytes));
 	}
 	err = errno;
-	return check_lacks(check, need, CHECK_FAIL,
-			   err == ENOMEM ? "--buffer SIZE, smaller" :
-			   err == EPERM  ? "ulimit -l unlimited" :
-					   "boot a kernel with BPF ring buffers: 5.8 or newer",
-			   "one of %s cannot be made: %s", FMT_BYTES(t.ring_bytes), strerror(err));
+	if (err == ENOMEM)
+		remedy = "--buffer SIZE, smaller";
+	else if (err == EPERM)
+		remedy = "ulimit -l unlimited";
+	return check_lacks(check, need, CHECK_FAIL, remedy, "one of %s cannot be made: %s", FMT_BYTES(t.ring_bytes),
+			   strerror(err));
 }
 
 /* --- hooks ------------------------------------------------------------------------------------ */
@@ -352,16 +357,15 @@ enum check_state check_rings(struct check *check)
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct tracer t = {};
 	uint64_t ms;
-	bool shared, short_stall;
+	const char *remedy = NULL;
 
 	tracer_maps_plan(&t, check->buffer_bytes);
 	ms = ring_stall_ms(t.ring_bytes, t.ring_bytes / TRACER_RING_RESERVE);
-	shared = t.n_rings < cpus;
-	short_stall = ms < 500;
-	return check_lacks(check, need, shared || short_stall ? CHECK_NOTE : CHECK_OK,
-			   shared ? "CPUs share rings: --buffer SIZE takes more memory; 64M a CPU gives each a ring" :
-			   short_stall ? "--buffer SIZE takes more memory; 64M a CPU gives each a ring" :
-					 NULL,
+	if (t.n_rings < cpus)
+		remedy = "CPUs share rings: --buffer SIZE takes more memory; 64M a CPU gives each a ring";
+	else if (ms < 500)
+		remedy = "--buffer SIZE takes more memory; 64M a CPU gives each a ring";
+	return check_lacks(check, need, remedy ? CHECK_NOTE : CHECK_OK, remedy,
 			   "%u of %s for %ld CPUs: while nothing is written, one holds %.2f s of %u records/s",
 			   t.n_rings, FMT_BYTES(t.ring_bytes), cpus, (double)ms / 1000, RING_STALL_RECORDS_PER_S);
 }

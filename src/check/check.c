@@ -116,9 +116,12 @@ const char *check_install(const struct check *check, const char *package, char *
 		char *line, *rest = text;
 
 		while ((line = strsep(&rest, "\n"))) {
-			const char *value = !strncmp(line, "ID=", 3)      ? line + 3 :
-					    !strncmp(line, "ID_LIKE=", 8) ? line + 8 :
-									    NULL;
+			const char *value = NULL;
+
+			if (!strncmp(line, "ID=", 3))
+				value = line + 3;
+			else if (!strncmp(line, "ID_LIKE=", 8))
+				value = line + 8;
 
 			for (size_t i = 0; value && i < ARRAY_SIZE(managers); i++)
 				if (check_has_word(value, managers[i].id))

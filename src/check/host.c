@@ -132,7 +132,8 @@ enum check_state check_cgroups(struct check *check)
 
 	if (info && own && cgroup_mounts_parse(&m, info, own) == 0) {
 		for (unsigned int i = 0; i < m.n; i++)
-			*(m.items[i].hierarchy ? &v1 : &v2) += 1;
+			v1 += m.items[i].hierarchy != 0;
+		v2 = m.n - v1;
 		cgroup_mounts_free(&m);
 	}
 	if (check->no_proc)
@@ -231,9 +232,10 @@ enum check_state check_collectors(struct check *check)
 			continue;
 		before = name;
 		found = !helper_find(name, path, sizeof(path));
-		state = !strcmp(name, "nvidia-smi") ?
-				nvidia_row(check, found ? path : NULL) :
-				sysstat_row(check, name, found ? path : NULL, collector_kinds[i].loss);
+		if (!strcmp(name, "nvidia-smi"))
+			state = nvidia_row(check, found ? path : NULL);
+		else
+			state = sysstat_row(check, name, found ? path : NULL, collector_kinds[i].loss);
 	}
 	return state;
 }

@@ -62,6 +62,7 @@ enum check_state check_rights(struct check *check)
 {
 	static const char need[] = "rights";
 	uint64_t caps;
+	const char *half = "";
 	bool admin, bpf, perfmon;
 
 	check->has_caps = false;
@@ -72,6 +73,10 @@ enum check_state check_rights(struct check *check)
 	admin = caps >> BIT_SYS_ADMIN & 1;
 	bpf = caps >> BIT_BPF & 1;
 	perfmon = caps >> BIT_PERFMON & 1;
+	if (bpf)
+		half = "; CAP_PERFMON lacks";
+	else if (perfmon)
+		half = "; CAP_BPF lacks";
 	if (other_namespace(check, "user", INIT_USER_NS))
 		return check_lacks(
 			check, need, CHECK_FAIL, "sudo dltraced on the host, or in a container that its root started",
@@ -83,10 +88,7 @@ enum check_state check_rights(struct check *check)
 						    "sudo dltraced ..., or for your own processes the service "
 						    "(systemctl enable --now dltraced, "
 						    "and its group), or setcap cap_bpf,cap_perfmon+ep on the program",
-				   "neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON are effective%s%s",
-				   bpf     ? "; CAP_PERFMON lacks" :
-				   perfmon ? "; CAP_BPF lacks" :
-					     "",
+				   "neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON are effective%s%s", half,
 				   geteuid() == 0 ? ", though the user is root" : "");
 	check->has_caps = true;
 	return check_put(check, need, CHECK_OK, "%s, user %u", admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_PERFMON",
@@ -175,10 +177,13 @@ static const char *preemption(const struct check *check, char *buf, size_t size)
 		uname(&u);
 		snprintf(text, sizeof(text), "%s", u.version);
 	}
-	return strstr(text, "PREEMPT_RT")      ? "rt" :
-	       strstr(text, "PREEMPT_DYNAMIC") ? "dynamic" :
-	       strstr(text, "PREEMPT")         ? "full" :
-						 "none or voluntary";
+	if (strstr(text, "PREEMPT_RT"))
+		return "rt";
+	if (strstr(text, "PREEMPT_DYNAMIC"))
+		return "dynamic";
+	if (strstr(text, "PREEMPT"))
+		return "full";
+	return "none or voluntary";
 }
 
 static bool skips_runs(void)

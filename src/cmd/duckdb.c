@@ -132,6 +132,14 @@ static void end_view(FILE *out, const char *name)
 		name);
 }
 
+/* Returns what stands before column I of a list: four columns a line. */
+static const char *between(unsigned int i)
+{
+	if (i == 0)
+		return "";
+	return i % 4 ? ", " : ",\n                       ";
+}
+
 /*
  * Handles files of older versions, which have fewer columns. Takes them out of the view's list, and puts a SELECT of
  * them, for each number of columns, into dltraced_NAME_older. (With null_padding DuckDB could fill up short rows
@@ -166,11 +174,7 @@ static void print_older(FILE *out, const struct probe *probe)
 		"           || ' columns={' || array_to_string(([",
 		name, name, probe->n_fields, name);
 	for (unsigned int i = 0; i < probe->n_fields; i++)
-		fprintf(out, "%s'''%s'': ''%s'''",
-			i == 0 ? "" :
-			i % 4  ? ", " :
-				 ",\n                       ",
-			probe->fields[i].name, type_of(&probe->fields[i]));
+		fprintf(out, "%s'''%s'': ''%s'''", between(i), probe->fields[i].name, type_of(&probe->fields[i]));
 	fprintf(out,
 		"])[1:n], ', ') || '})', ' UNION ALL BY NAME '), 'SELECT NULL::VARCHAR AS filename WHERE false')\n"
 		"  FROM (SELECT x.n AS n, string_agg('''' || replace(x.file, '''', '''''') || '''', ', ') AS files\n"
@@ -189,11 +193,7 @@ static void print_probe(FILE *out, const struct probe *probe)
 	begin_view(out, probe->name, "(SELECT * FROM ");
 	fputs("              auto_detect=false, header=false, skip=2,\n              columns={", out);
 	for (unsigned int i = 0; i < probe->n_fields; i++)
-		fprintf(out, "%s'%s': '%s'",
-			i == 0 ? "" :
-			i % 4  ? ", " :
-				 ",\n                       ",
-			probe->fields[i].name, type_of(&probe->fields[i]));
+		fprintf(out, "%s'%s': '%s'", between(i), probe->fields[i].name, type_of(&probe->fields[i]));
 	putc('}', out);
 	end_view(out, probe->name);
 	fprintf(out,

@@ -27,7 +27,12 @@ static const char *set_format(struct option_parse *parse, void *member, char *ar
 	const char *help;
 	char hint[64];
 
-	options->by = !strcmp(arg, "parquet") ? PARQUET : !strcmp(arg, "duckdb") ? DUCKDB : BY_US;
+	if (!strcmp(arg, "parquet"))
+		options->by = PARQUET;
+	else if (!strcmp(arg, "duckdb"))
+		options->by = DUCKDB;
+	else
+		options->by = BY_US;
 	if (options->by != BY_US)
 		return NULL;
 	*(const struct exporter **)member = export_find(arg);
@@ -132,8 +137,12 @@ int cmd_export(int argc, char **argv)
 		return EXIT_DLTRACED;
 	for (int i = 0; i < o.export.n_dirs; i++)
 		foreign |= log_foreign(o.export.dirs[i]);
-	if (o.by != BY_US)
-		return export_duckdb(&o.export, o.by == PARQUET) ?: foreign ? EXIT_DAMAGED : 0;
+	if (o.by != BY_US) {
+		status = export_duckdb(&o.export, o.by == PARQUET);
+		return status || !foreign ? status : EXIT_DAMAGED;
+	}
 	res = export_run(&o.export);
-	return res < 0 ? EXIT_DLTRACED : res > 0 || foreign ? EXIT_DAMAGED : 0;
+	if (res < 0)
+		return EXIT_DLTRACED;
+	return res > 0 || foreign ? EXIT_DAMAGED : 0;
 }

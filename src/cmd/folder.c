@@ -53,7 +53,9 @@ static int run(const struct option_line *line, int argc, char **argv, int (*make
 	if (log_foreign(o.from)) /* the copy would be without it */
 		return EXIT_DLTRACED;
 	res = make(&o);
-	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
+	if (res < 0)
+		return EXIT_DLTRACED;
+	return res > 0 ? EXIT_DAMAGED : 0;
 }
 
 /* --- cut ---------------------------------------------------------------------------------------------------------- */

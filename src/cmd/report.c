@@ -245,7 +245,10 @@ static int report_job(const struct report_args *args)
 		if (res < 0 && !text)
 			log_err_r(res, "no report on the job");
 	}
-	res = res == 0 ? print_job(&job, args) : text ? NO_JOB : res;
+	if (res == 0)
+		res = print_job(&job, args);
+	else if (text)
+		res = NO_JOB;
 	report_job_free(&job);
 	return res;
 }
@@ -395,7 +398,9 @@ static int report_one_matrix(struct report_args *o)
 
 static int status_of(int res)
 {
-	return res < 0 ? EXIT_DLTRACED : res > 0 ? EXIT_DAMAGED : 0;
+	if (res < 0)
+		return EXIT_DLTRACED;
+	return res > 0 ? EXIT_DAMAGED : 0;
 }
 
 /* Warns of each rule of --phase that matches nothing, as that is mostly a mistake. */
@@ -480,7 +485,12 @@ int cmd_report(int argc, char **argv)
 		}
 	}
 	for (int i = 0; i < o.n_dirs; i++) {
-		res = o.summary_only ? summarize(&o, i) : o.cpu ? report_cpu_one(&o, i) : report_one(&o, i);
+		if (o.summary_only)
+			res = summarize(&o, i);
+		else if (o.cpu)
+			res = report_cpu_one(&o, i);
+		else
+			res = report_one(&o, i);
 		status = MAX(status, status_of(res));
 		if (res >= 0 && !o.json && !o.html && !o.summary_only && i + 1 < o.n_dirs)
 			putchar('\n');

@@ -96,7 +96,9 @@ int report_out(struct json *j, const char *whose, const struct report_args *o)
 	if (o->html && strcmp(o->html, "-") != 0)
 		return html_file(j, whose, o->html);
 	res = o->html ? report_page(j, stdout) : json_write(j, stdout);
-	return res < 0 ? log_err_r(res, o->html ? "%s: no page" : "%s: no JSON", whose) : 0;
+	if (res < 0)
+		return log_err_r(res, "%s: no %s", whose, o->html ? "page" : "JSON");
+	return 0;
 }
 
 /* --- CSV files -------------------------------------------------------------------------------------------- */
@@ -138,8 +140,15 @@ static char *csv_folder(const struct report_args *args, int i)
 
 int report_out_csv(const struct report_args *o, int i, const struct report *r, const struct report_cpu *cpu)
 {
-	autofree char *dir = o->csv ? csv_folder(o, i) : NULL;
-	int res = !o->csv ? 0 : !dir ? -errno : cpu ? report_cpu_csv(cpu, dir) : report_csv(r, dir);
+	autofree char *dir = NULL;
+	int res;
 
+	if (!o->csv)
+		return 0;
+	dir = csv_folder(o, i);
+	if (!dir)
+		res = -errno;
+	else
+		res = cpu ? report_cpu_csv(cpu, dir) : report_csv(r, dir);
 	return res < 0 ? log_err_r(res, "%s: CSV files cannot be written", o->csv) : 0;
 }

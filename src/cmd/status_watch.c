@@ -492,10 +492,10 @@ static int go_on(struct watch *watch)
 
 		if (n == -EINTR)
 			continue;
-		if (n <= 0)
-			return greeted && (!n || n == -ECONNRESET) ?
-				       0 :
-				       log_err_r(n < 0 ? (int)n : -ECONNRESET, "%s", watch->trace->dir);
+		if (n == 0)
+			n = -ECONNRESET;
+		if (n < 0)
+			return greeted && n == -ECONNRESET ? 0 : log_err_r((int)n, "%s", watch->trace->dir);
 		if (!greeted && answer_begin(&watch->came) < 0) { /* the first line is the answer to the request */
 			log_err("%s: %.*s", watch->trace->dir, (int)strcspn(watch->came.text, "\n"), watch->came.text);
 			return -EPROTO;

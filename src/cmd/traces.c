@@ -139,22 +139,29 @@ bool traces_newest(const char *folder, char path[PATH_MAX])
 	return fits;
 }
 
+static const char *brief_of(const struct manifest_facts *facts, const struct verdict *verdict)
+{
+	if (facts->dry)
+		return "a dry run";
+	if (verdict->brief)
+		return verdict->brief;
+	return verdict->large || verdict->late ? "too large for a list" : "not known";
+}
+
 static void put_line(const struct manifest_facts *facts, const struct entry *entry, const struct verdict *verdict,
 		     const char *folder, FILE *out)
 {
+	const char *ended = facts->has_status ? FMT_ENDED(facts->status) + strlen("ended ") : "-";
+
+	if (!facts->complete)
+		ended = "no end";
 	/* of 2026-11-25T02:33:09.000752701Z, for example, all but the fraction of a second */
 	fprintf(out, "%-.*s%-*s  ", (int)strlen("2026-11-25T02:33:09"), *facts->start_utc ? facts->start_utc : "-",
 		*facts->start_utc ? 1 : 19, *facts->start_utc ? "Z" : "");
 	fprintf(out, "%9s  %-18s  ", facts->end_ns > facts->start_ns ? FMT_NS(facts->end_ns - facts->start_ns) : "-",
-		!facts->complete  ? "no end" :
-		facts->has_status ? FMT_ENDED(facts->status) + strlen("ended ") :
-				    "-");
+		ended);
 	fmt_plain(out, entry->path + strlen(folder) + (entry->path[strlen(folder)] == '/'), NAME_WIDTH);
-	fmt_line(out, "  ",
-		 facts->dry                      ? "a dry run" :
-		 verdict->brief                  ? verdict->brief :
-		 verdict->large || verdict->late ? "too large for a list" :
-						   "not known");
+	fmt_line(out, "  ", brief_of(facts, verdict));
 }
 
 bool traces_list(const char *folder, FILE *out)

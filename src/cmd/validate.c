@@ -39,5 +39,7 @@ int cmd_validate(int argc, char **argv)
 
 		res = one < 0 || res < 0 ? -1 : one | res;
 	}
-	return res < 0 ? EXIT_DLTRACED : res ? EXIT_DAMAGED : 0;
+	if (res < 0)
+		return EXIT_DLTRACED;
+	return res ? EXIT_DAMAGED : 0;
 }

@@ -48,9 +48,12 @@ static int stderr_file(void)
  */
 static int give_up_privileges(const struct workload_user *user)
 {
-	int r = user ? creds_raise() ?: workload_user_become(user) : 0;
+	int r;
 
-	return r < 0 || !user ? r : privileges_none();
+	if (!user)
+		return 0;
+	r = creds_raise() ?: workload_user_become(user);
+	return r < 0 ? r : privileges_none();
 }
 
 /*

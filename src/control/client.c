@@ -141,8 +141,8 @@ static bool words_take(struct trace *t)
 				       &t->target, &t->collectors, &t->owner, &t->session };
 	char *rest, *line = strtok_r(t->words, "\n", &rest);
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		*words[i] = strtok_r(i ? NULL : line, "\t", &rest) ?: "?";
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++, line = NULL)
+		*words[i] = strtok_r(line, "\t", &rest) ?: "?";
 	return t->experiment[0] != '?' || t->silent; /* those behind it are newer */
 }
 

@@ -21,11 +21,15 @@ bool control_folder(uid_t uid, char *buf, size_t size)
 	char usual[64];
 	int n;
 
+	if (!uid) {
+		n = snprintf(buf, size, "/run/dltraced");
+		return n > 0 && (size_t)n < size;
+	}
 	snprintf(usual, sizeof(usual), "/run/user/%u", uid); /* by systemd; su(1) and cron(8) do not set it */
 	if (!runtime && !access(usual, W_OK))
 		runtime = usual;
-	n = !uid ? snprintf(buf, size, "/run/dltraced") : snprintf(buf, size, "%s/dltraced", runtime ? runtime : "");
-	return (!uid || (runtime && *runtime == '/')) && n > 0 && (size_t)n < size;
+	n = snprintf(buf, size, "%s/dltraced", runtime ? runtime : "");
+	return runtime && *runtime == '/' && n > 0 && (size_t)n < size;
 }
 
 /* --- one client ------------------------------------------------------------------------------------ */

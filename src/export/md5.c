@@ -18,19 +18,30 @@ static const uint32_t sines[64] = {
 };
 static const uint8_t turns[4][4] = { { 7, 12, 17, 22 }, { 5, 9, 14, 20 }, { 4, 11, 16, 23 }, { 6, 10, 15, 21 } };
 
+static inline uint32_t mixed(unsigned int round, uint32_t b, uint32_t c, uint32_t d)
+{
+	switch (round) {
+	case 0:
+		return (b & c) | (~b & d);
+	case 1:
+		return (d & b) | (~d & c);
+	case 2:
+		return b ^ c ^ d;
+	default:
+		return c ^ (b | ~d);
+	}
+}
+
 static void block(uint32_t state[4], const uint8_t *data)
 {
+	static const uint8_t step[4] = { 1, 5, 3, 7 }, first[4] = { 0, 1, 5, 0 };
 	uint32_t m[16], a = state[0], b = state[1], c = state[2], d = state[3];
 
 	memcpy(m, data, sizeof(m));
 	for (unsigned int i = 0; i < 64; i++) {
 		const unsigned int round = i / 16, turn = turns[round][i % 4];
-		const uint32_t f = round == 0 ? (b & c) | (~b & d) :
-				   round == 1 ? (d & b) | (~d & c) :
-				   round == 2 ? b ^ c ^ d :
-						c ^ (b | ~d);
-		const unsigned int k = (round == 0 ? i : round == 1 ? 5 * i + 1 : round == 2 ? 3 * i + 5 : 7 * i) % 16;
-		const uint32_t sum = a + f + sines[i] + le32toh(m[k]);
+		const unsigned int k = (step[round] * i + first[round]) % 16;
+		const uint32_t sum = a + mixed(round, b, c, d) + sines[i] + le32toh(m[k]);
 
 		a = d;
 		d = c;

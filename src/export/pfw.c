@@ -178,7 +178,9 @@ static uint8_t column(const struct export_table *t, const char *name, const char
 {
 	const unsigned int i = export_table_column(t, name), k = or ? export_table_column(t, or) : 0;
 
-	return i ? (uint8_t)(i - 1) : k ? (uint8_t)(k - 1) : NO_COLUMN;
+	if (i)
+		return (uint8_t)(i - 1);
+	return k ? (uint8_t)(k - 1) : NO_COLUMN;
 }
 
 static void make_plan(struct pfw_plan *plan, const struct export_table *table)

@@ -151,7 +151,9 @@ static int find_matrix(struct matrix *matrix, const struct export_host *host, st
 	*before = st;
 	matrix_free(matrix);
 	res = fd >= 0 ? matrix_read(matrix, fd) : -ENOENT;
-	return res < 0 && res != -ENOENT ? matrix_log(res, real ? real : host->dir) : 0;
+	if (res >= 0 || res == -ENOENT)
+		return 0;
+	return matrix_log(res, real ? real : host->dir);
 }
 
 static uint64_t lost_rows(const struct manifest_facts *m)

@@ -38,9 +38,11 @@ static int by_header(struct export_table *table, const struct reader *reader)
 	for (unsigned int i = 0; i < table->n; i++) {
 		const char *name = reader->columns[i];
 
-		table->column[i] = (struct export_column){ at, !strcmp(name, "TIMESTAMP") ? COLUMN_UINT :
-							       !strcmp(name, "TIME")      ? COLUMN_TIME :
-											    COLUMN_ANY };
+		table->column[i] = (struct export_column){ at, COLUMN_ANY };
+		if (!strcmp(name, "TIMESTAMP"))
+			table->column[i].type = COLUMN_UINT;
+		else if (!strcmp(name, "TIME"))
+			table->column[i].type = COLUMN_TIME;
 		at = stpcpy(at, name) + 1;
 	}
 	return 0;

@@ -62,7 +62,9 @@ static char *put_octal(char *p, unsigned char c)
 /* Returns how many bytes at S are written as they are; 0: S[0] is written as \ooo. */
 static inline unsigned int shown(const char *s, size_t len)
 {
-	return *s == '\\' ? 0 : *s == '\t' || *s == '\n' || *s == '\r' ? 1 : text_shown_len(s, len);
+	if (*s == '\\')
+		return 0;
+	return *s == '\t' || *s == '\n' || *s == '\r' ? 1 : text_shown_len(s, len);
 }
 
 static char *put_raw(char *p, const char *s, size_t len)
@@ -83,6 +85,14 @@ static char *put_raw(char *p, const char *s, size_t len)
 	return p;
 }
 
+/* Returns the letter of a tab, line feed or carriage return after a backslash. */
+static inline char control_letter(char c)
+{
+	if (c == '\t')
+		return 't';
+	return c == '\n' ? 'n' : 'r';
+}
+
 static char *put_json(char *p, const char *s, size_t len)
 {
 	while (len) {
@@ -97,7 +107,7 @@ static char *put_json(char *p, const char *s, size_t len)
 			*p++ = '"';
 		} else if (n == 1 && (unsigned char)*s < ' ') {
 			*p++ = '\\';
-			*p++ = *s == '\t' ? 't' : *s == '\n' ? 'n' : 'r';
+			*p++ = control_letter(*s);
 		} else {
 			memcpy(p, s, n);
 			p += n;

@@ -180,7 +180,9 @@ static int copy_other(struct copy *c, const char *name)
 	while (out >= 0 && (n = read(in, buf, sizeof(buf))) > 0)
 		if (util_write_all(out, buf, (size_t)n) < 0)
 			return log_err_r(-errno, "%s/%s: cannot be written", c->to, name);
-	return out < 0 || n < 0 ? log_err_r(out < 0 ? out : -errno, "%s/%s: cannot be copied", c->from, name) : 0;
+	if (out >= 0 && n >= 0)
+		return 0;
+	return log_err_r(out < 0 ? out : -errno, "%s/%s: cannot be copied", c->from, name);
 }
 
 /* Copies the collectors' files, which no table lists, and other files. */
@@ -263,10 +265,13 @@ static char *edit(void *ctx, const char *path, enum json_event event, const char
 		{ "storage.rotate_ns", "0" }, { "storage.keep_bytes", "0" },
 	};
 	struct copy *copy = ctx;
-	const char *count = !strncmp(path, "probes[].", 9)      ? path + 9 :
-			    !strncmp(path, "collectors[].", 13) ? path + 13 :
-								  NULL;
+	const char *count = NULL;
 	uint64_t n;
+
+	if (!strncmp(path, "probes[].", 9))
+		count = path + 9;
+	else if (!strncmp(path, "collectors[].", 13))
+		count = path + 13;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (!strcmp(path, fixed[i].path))

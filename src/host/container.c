@@ -179,11 +179,15 @@ int container_cgroups(struct cgroup_list *list, const struct cgroup_mounts *moun
 /* The answer of an installed runtime, as part of a message. */
 static const char *answer(int r)
 {
-	return r == 0                         ? "does not run" :
-	       r == -ESRCH                    ? "not known" :
-	       r == -ETIMEDOUT                ? "no answer" :
-	       r == -EPROTO || r == -EMSGSIZE ? "an answer that cannot be understood" :
-						strerror(-r);
+	if (r == 0)
+		return "does not run";
+	if (r == -ESRCH)
+		return "not known";
+	if (r == -ETIMEDOUT)
+		return "no answer";
+	if (r == -EPROTO || r == -EMSGSIZE)
+		return "an answer that cannot be understood";
+	return strerror(-r);
 }
 
 /* Does RUNTIME still say that PID is the first process of the container NAME, which is ID? */

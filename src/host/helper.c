@@ -123,7 +123,9 @@ static int wait_until(int fd, const struct limit *limit)
 			return -ETIMEDOUT;
 		r = poll(p, ARRAY_SIZE(p), (int)((limit->deadline_ns - now_ns) / NSEC_PER_MSEC) + 1);
 	} while (r == 0 || (r < 0 && errno == EINTR));
-	return r < 0 ? -errno : p[1].revents ? -ECANCELED : 0;
+	if (r < 0)
+		return -errno;
+	return p[1].revents ? -ECANCELED : 0;
 }
 
 /* Read FD to its end, at most SIZE - 1 bytes, as a string; 0 or -errno. */

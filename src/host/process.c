@@ -111,7 +111,9 @@ pid_t process_of_thread(pid_t tid)
 	unsigned long long tgid;
 	int r = process_text(tid, "status", PROCESS_TEXT_MAX, &text, NULL);
 
-	return r < 0 ? r : process_numbers(text, "\nTgid:\t", 10, &tgid, 1) ? (pid_t)tgid : -EINVAL;
+	if (r < 0)
+		return r;
+	return process_numbers(text, "\nTgid:\t", 10, &tgid, 1) ? (pid_t)tgid : -EINVAL;
 }
 
 int process_list(struct process **ret, size_t *n_ret)

@@ -342,7 +342,9 @@ static int await(int fd, uint64_t deadline_ns)
 
 		n = poll(&p, 1, now < deadline_ns ? (int)((deadline_ns - now) / NSEC_PER_MSEC) + 1 : 0);
 	} while (n < 0 && errno == EINTR);
-	return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
+	if (n > 0)
+		return 0;
+	return n < 0 ? -errno : -ETIMEDOUT;
 }
 
 int relay_await(struct relay *relay, int timeout_ms)

@@ -306,7 +306,12 @@ static int excerpt_put(struct kernel_btf *kernel_btf)
 		return r;
 	data = btf__raw_data(btf, &size);
 	kernel_btf->excerpt_fd = memfd_create("dltraced-btf", MFD_CLOEXEC);
-	r = !data ? -ENOMEM : kernel_btf->excerpt_fd < 0 ? -errno : util_write_all(kernel_btf->excerpt_fd, data, size);
+	if (!data)
+		r = -ENOMEM;
+	else if (kernel_btf->excerpt_fd < 0)
+		r = -errno;
+	else
+		r = util_write_all(kernel_btf->excerpt_fd, data, size);
 	btf__free(btf);
 	return r;
 }

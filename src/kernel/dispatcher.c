@@ -357,7 +357,10 @@ static int hook_attach(struct dispatcher *dispatcher, struct hook *hook)
 {
 	const struct backend_kind *kind = kind_of(dispatcher);
 	const struct backend_type *type = hook->enter ? &kind->enter_type : &kind->exit_type;
-	const char *name = hook->nr >= 0 ? dispatcher->funcs[hook->nr].name : hook->enter ? "sys_enter" : "sys_exit";
+	const char *name = hook->enter ? "sys_enter" : "sys_exit";
+
+	if (hook->nr >= 0)
+		name = dispatcher->funcs[hook->nr].name;
 
 	if (hook->spare && bpf_program__type(hook->prog) == BPF_PROG_TYPE_KPROBE) {
 		name = strchr(bpf_program__section_name(hook->prog), '/') + 1;

@@ -188,9 +188,9 @@ static int walk_each_mappings(struct snapshot *snapshot)
 
 	newcomer_delete(snapshot, 0);
 	for (size_t i = 0; !r && i < n; i++) {
-		r = list[i].kernel                                ? 0 :
-		    newcomer_add(snapshot, (uint32_t)list[i].pid) ?:
-								    walk_mappings(snapshot, (uint32_t)list[i].pid);
+		if (!list[i].kernel)
+			r = newcomer_add(snapshot, (uint32_t)list[i].pid) ?:
+				    walk_mappings(snapshot, (uint32_t)list[i].pid);
 		newcomer_delete(snapshot, (uint32_t)list[i].pid);
 		if (r == -ESRCH || r == -ENOENT) /* it has ended */
 			r = 0;

@@ -226,7 +226,8 @@ void tracer_calls_rank(struct tracer *tracer, uint32_t allowed, probe_mask mask)
 		for (unsigned int b = 0; b < BACKENDS; b++)
 			if (!backend_refused(tracer, b)) {
 				usable |= 1U << b;
-				*(backend_kinds[b].skips ? &skips : &others) = true;
+				skips |= backend_kinds[b].skips;
+				others |= !backend_kinds[b].skips;
 			}
 	}
 	mixed = skips && others;

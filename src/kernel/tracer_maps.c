@@ -178,7 +178,9 @@ static uint32_t map_entries(const struct tracer *t, enum tracer_map m, uint32_t 
 {
 	const struct map_kind *kind = &map_kinds[m];
 
-	return kind->of && !(t->loaded >> kind->of & 1) ? kind->but : kind->entries ?: n;
+	if (kind->of && !(t->loaded >> kind->of & 1))
+		return kind->but;
+	return kind->entries ?: n;
 }
 
 int tracer_maps_create(struct tracer *tracer)

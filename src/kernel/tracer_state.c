@@ -64,7 +64,9 @@ int tracer_cgroup_await(struct tracer *t, const struct dlt_cgroup_path *path, ui
 	unsigned int life = (unsigned int)__builtin_ctzll(probe_mask_of(PROBE_LIFE, 0));
 	int fd = bpf_object__find_map_fd_by_name(t->objects[life].obj, "dlt_cgroup_paths");
 
-	return fd < 0 ? fd : bpf_map_update_elem(fd, path, &nr, BPF_ANY) < 0 ? -errno : 0;
+	if (fd < 0)
+		return fd;
+	return bpf_map_update_elem(fd, path, &nr, BPF_ANY) < 0 ? -errno : 0;
 }
 
 bool tracer_cgroup_came(const struct tracer *t, uint8_t nr)

@@ -21,7 +21,9 @@ static int may_replace(const struct new_file *file)
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISREG(st.st_mode))
 		return 0;
-	return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -EEXIST;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISLNK(st.st_mode) ? -ELOOP : -EEXIST;
 }
 
 /* Uses a name that nobody can have guessed and taken. Returns a descriptor or -errno. */

@@ -273,9 +273,12 @@ bool bio_unfinished(const struct dlt_bio_flight *io, uint64_t now_ns, struct dlt
 	*rec = io->rec;
 	rec->hdr.ts_ns = now_ns;
 	rec->hdr.lat_ns = now_ns - io->queued_ns;
-	rec->qlat_ns = rec->flags & DLT_BIO_BIO ? DLT_NONE :
-		       io->issued_ns            ? (__s64)(io->issued_ns - io->queued_ns) :
-						  (__s64)rec->hdr.lat_ns;
+	if (rec->flags & DLT_BIO_BIO)
+		rec->qlat_ns = DLT_NONE;
+	else if (io->issued_ns)
+		rec->qlat_ns = (__s64)(io->issued_ns - io->queued_ns);
+	else
+		rec->qlat_ns = (__s64)rec->hdr.lat_ns;
 	rec->done_tgid = DLT_UNKNOWN;
 	rec->status = DLT_UNKNOWN;
 	return true;

@@ -135,11 +135,9 @@ static struct dlt_file_id file_by_path(struct decode *decode, const struct dlt_c
 		files_forget_path(decode->ctx.files, rec->view, path2, len2);
 	if (!len || deed == NAMES_MADE)
 		return (struct dlt_file_id){};
-	return names_by_path(decode, &rec->hdr, rec->view, path, len,
-			     moved                 ? path2 :
-			     deed == NAMES_REMOVED ? NULL :
-						     path,
-			     moved ? len2 : len, deed == NAMES_SWAPPED);
+	if (moved)
+		return names_by_path(decode, &rec->hdr, rec->view, path, len, path2, len2, deed == NAMES_SWAPPED);
+	return names_by_path(decode, &rec->hdr, rec->view, path, len, deed == NAMES_REMOVED ? NULL : path, len, false);
 }
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)
@@ -165,7 +163,12 @@ static void decode(struct decode *d, const struct dlt_hdr *hdr)
 		copy->id = names_found(d, rec, deed);
 	else if (!strstr(func, "symlink") || deed == NAMES_MADE)
 		copy->id = file_by_path(d, rec, deed);
-	copy->named = !copy->id.ino ? DLT_CD_NAMED_NONE : rec->named ? DLT_CD_NAMED_SENT : DLT_CD_NAMED_PATH;
+	if (!copy->id.ino)
+		copy->named = DLT_CD_NAMED_NONE;
+	else if (rec->named)
+		copy->named = DLT_CD_NAMED_SENT;
+	else
+		copy->named = DLT_CD_NAMED_PATH;
 	decode_file_used(d, hdr, &copy->id);
 	decode_row(d, DLT_create_del, &copy->hdr);
 }

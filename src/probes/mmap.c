@@ -107,7 +107,12 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	rec->addr = mremap ? DLT_NONE : (int64_t)call->args[0];
 	rec->len = call->args[mremap ? 2 : 1];
 	rec->prot = mmap ? (int64_t)call->args[2] : DLT_NONE;
-	rec->flags = mmap ? (int64_t)call->args[3] : mremap ? (int64_t)(call->args[3] << DLT_MREMAP_SHIFT) : DLT_NONE;
+	if (mmap)
+		rec->flags = (int64_t)call->args[3];
+	else if (mremap)
+		rec->flags = (int64_t)(call->args[3] << DLT_MREMAP_SHIFT);
+	else
+		rec->flags = DLT_NONE;
 	rec->fd = mmap ? (int32_t)call->args[4] : DLT_NONE;
 	rec->offset = mmap ? (int64_t)call->args[5] : DLT_NONE;
 	rec->old_addr = mremap ? (int64_t)call->args[0] : DLT_NONE;

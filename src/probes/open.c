@@ -124,7 +124,12 @@ static void running(const struct dlt_call *call, struct dlt_hdr *hdr)
 	bool at = call->shape == DLT_OPEN_AT || call->shape == DLT_OPEN_HOW;
 
 	rec->ret = DLT_UNKNOWN;
-	rec->vfs_lat_ns = call->vfs_ns ? (int64_t)call->vfs_ns : call->vfs_start_ns ? DLT_UNKNOWN : DLT_NONE;
+	if (call->vfs_ns)
+		rec->vfs_lat_ns = (int64_t)call->vfs_ns;
+	else if (call->vfs_start_ns)
+		rec->vfs_lat_ns = DLT_UNKNOWN;
+	else
+		rec->vfs_lat_ns = DLT_NONE;
 	rec->flags = rec->mode = DLT_UNKNOWN;
 	if (call->shape == DLT_OPEN_PLAIN || call->shape == DLT_OPEN_AT)
 		rec->flags = (uint32_t)call->args[at + 1];

@@ -60,10 +60,13 @@ static void find_left_running(struct report *report)
 	};
 	uint64_t lives, ended_us;
 	autofree char *which = NULL;
+	const char *remedy = n == 1 ? "; --wait-all traces it" : "; --wait-all traces them";
 	double cpu;
 
 	if (!n)
 		return;
+	if (!behind_job)
+		remedy = "";
 	count_processes(report, &lives, &ended_us);
 	lives = MAX(lives, n);
 	which = lives == 1 ? strdup("the job's only process") :
@@ -75,10 +78,7 @@ static void find_left_running(struct report *report)
 	missing_add(&report->missing, reason,
 		    "%s %s still running when the trace ended%s (%s; %.1f %% of the job's CPU time until then)%s",
 		    which ? which : "", n == 1 ? "was" : "were", behind_job ? "" : ", which was before the job ended",
-		    facts->left_comms, 100 * cpu,
-		    !behind_job ? "" :
-		    n == 1      ? "; --wait-all traces it" :
-				  "; --wait-all traces them");
+		    facts->left_comms, 100 * cpu, remedy);
 }
 
 /* Lists the names of the kinds of calls for which IS holds, with commas; false when there is none. */

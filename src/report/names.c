@@ -40,9 +40,12 @@ static enum report_medium medium_of(struct scan *s, struct reader_field fstype)
 	if (s->fstype[0] && reader_is(fstype, s->fstype))
 		return s->medium;
 	report_copy(s->fstype, sizeof(s->fstype), fstype);
-	s->medium = is_listed(fstype, network_fs, ARRAY_SIZE(network_fs)) ? REPORT_NETWORK :
-		    is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs))   ? REPORT_MEMORY :
-									    REPORT_DISK;
+	if (is_listed(fstype, network_fs, ARRAY_SIZE(network_fs)))
+		s->medium = REPORT_NETWORK;
+	else if (is_listed(fstype, memory_fs, ARRAY_SIZE(memory_fs)))
+		s->medium = REPORT_MEMORY;
+	else
+		s->medium = REPORT_DISK;
 	return s->medium;
 }
 

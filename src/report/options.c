@@ -80,7 +80,9 @@ static const char *set_block(struct option_parse *p, void *member, char *arg)
 	const char *wrong = option_size(p, member, arg);
 	const uint64_t size = *(uint64_t *)member;
 
-	return wrong ? wrong : size < 4096 || (size & (size - 1)) ? "not a power of two from 4K on" : NULL;
+	if (wrong)
+		return wrong;
+	return size < 4096 || (size & (size - 1)) ? "not a power of two from 4K on" : NULL;
 }
 
 #define TO(m) offsetof(struct report_args, m) /* NOLINT(bugprone-macro-parentheses): a member */

@@ -105,7 +105,10 @@ static void add_call(struct scan *scan, const struct report_call_facts *facts)
 	facts->proc->calls++;
 	if (facts->again)
 		return;
-	*(facts->on_file ? &facts->proc->file_ns : &facts->proc->wait_ns) += facts->lat_ns;
+	if (facts->on_file)
+		facts->proc->file_ns += facts->lat_ns;
+	else
+		facts->proc->wait_ns += facts->lat_ns;
 	if (facts->rw && !facts->on_file && facts->proc->waits && facts->tid == facts->pid)
 		why_wait(facts->proc->waits, scan->time_ns, facts->lat_ns);
 	if (facts->running)
@@ -227,16 +230,22 @@ static void add_transfer(struct scan *scan, const struct report_call_facts *fact
 	op->bytes += bytes;
 	hist_add(&op->size, bytes);
 	report->by_type[facts->type][write].bytes += bytes;
-	*(write ? &facts->proc->write_bytes : &facts->proc->read_bytes) += bytes;
+	if (write)
+		facts->proc->write_bytes += bytes;
+	else
+		facts->proc->read_bytes += bytes;
 	if (!write && bytes && (facts->type == REPORT_FIFO || facts->type == REPORT_SOCK) && facts->proc->copies)
 		facts->proc->received += scan->time_ns > facts->proc->copies_from_ns;
-	if (facts->file && facts->file->data) {
-		*(write ? &facts->proc->data_written : &facts->proc->data_read) += bytes;
-		if (!write)
-			first_data_read(&facts->proc->first_data, scan->time_ns - facts->lat_ns, bytes);
+	if (facts->file && facts->file->data && write) {
+		facts->proc->data_written += bytes;
+	} else if (facts->file && facts->file->data) {
+		facts->proc->data_read += bytes;
+		first_data_read(&facts->proc->first_data, scan->time_ns - facts->lat_ns, bytes);
 	}
-	if (facts->file)
-		*(write ? &facts->file->write_bytes : &facts->file->read_bytes) += bytes;
+	if (facts->file && write)
+		facts->file->write_bytes += bytes;
+	else if (facts->file)
+		facts->file->read_bytes += bytes;
 	if (!write)
 		add_read(scan, facts, bytes);
 }
@@ -276,7 +285,10 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *scan, boo
 	add_to_op(op, &c, !c.again_side);
 	if (c.again && !c.again_side && !c.running)
 		hist_add(&report->side_lat, c.lat_ns);
-	*(write ? &c.proc->writes : &c.proc->reads) += 1;
+	if (write)
+		c.proc->writes++;
+	else
+		c.proc->reads++;
 	report->by_type[c.type][write].rows++;
 	report->by_type[c.type][write].time_ns += c.again_side ? 0 : c.lat_ns;
 	if (c.done) {

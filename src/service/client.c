@@ -217,7 +217,9 @@ static int step_command(struct client *client)
 
 static int step_folder(struct client *c)
 {
-	return session_open_folder(&c->dir, c->cfg, c->user.environ ?: environ, &c->user) < 0 ? EXIT_DLTRACED : 0;
+	char **env = c->user.environ ?: environ;
+
+	return session_open_folder(&c->dir, c->cfg, env, &c->user) < 0 ? EXIT_DLTRACED : 0;
 }
 
 static int step_signals(struct client *c)

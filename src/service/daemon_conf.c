@@ -380,9 +380,11 @@ static int on_key(void *ctx, const char *section, const char *name, const char *
 
 	if (!*rd->section || strcmp(rd->section, section)) /* before any section, or in one whose line is indented */
 		enter(rd, section);
+	if (!value)
+		value = "";
 	if (!strcmp(section, "service"))
-		return set_service(rd, name, value ? value : "");
-	return rd->trace ? set_trace(rd, name, value ? value : "") : 1;
+		return set_service(rd, name, value);
+	return rd->trace ? set_trace(rd, name, value) : 1;
 }
 
 /* Returns the number of mistakes in FILE, each with a message; or -errno. */
@@ -465,11 +467,12 @@ static int check_traces(const struct daemon_conf *conf, const char *file)
 
 	for (unsigned int i = 0; i < conf->n_traces; i++) {
 		const struct daemon_trace *t = &conf->traces[i];
-		const char *why =
-			!t->enabled || t->flawed ? NULL :
-			!has_target(t) ? "names nothing to trace: set all = yes, cgroup = PATH or container = NAME" :
-					 contradiction(t);
+		const char *why;
 
+		if (!t->enabled || t->flawed)
+			continue;
+		why = has_target(t) ? contradiction(t) :
+				      "names nothing to trace: set all = yes, cgroup = PATH or container = NAME";
 		if (!why)
 			continue;
 		log_err("%s:%u: [trace %s] %s", file, t->line, t->name, why);

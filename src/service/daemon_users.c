@@ -129,7 +129,10 @@ static int on_leaver_end(void *ctx, int fd, uint32_t events)
 static void refuse(struct daemon *d, int *fd, const struct refusal *what)
 {
 	struct child *c = unused(d->leavers, DAEMON_LEAVERS_MAX);
-	int r = *fd < 0 ? 0 : c ? daemon_leave(d, c, fd, send_refusal, what, on_leaver_end) : -EAGAIN;
+	int r = 0;
+
+	if (*fd >= 0)
+		r = c ? daemon_leave(d, c, fd, send_refusal, what, on_leaver_end) : -EAGAIN;
 
 	if (r < 0)
 		log_err_r(r, "a connection cannot be refused");

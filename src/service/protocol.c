@@ -231,7 +231,9 @@ ssize_t service_recv(int fd, void *packet, size_t size, int *fds, unsigned int m
 	r = take_fds(&msg, fds, fds ? max : 0, n_ret);
 	if (msg.msg_flags & MSG_TRUNC)
 		r = -EMSGSIZE;
-	return r < 0 ? r : n ? n : -ECONNRESET;
+	if (r < 0)
+		return r;
+	return n ? n : -ECONNRESET;
 }
 
 void service_end_put(char word[SERVICE_WORD_MAX], int status, uint64_t lost, const uint64_t usage[USAGES])

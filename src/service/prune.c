@@ -137,7 +137,9 @@ static int remove_entry(void *ctx, int at, const char *name)
 	if (fd < 0)
 		return -errno;
 	r = each(fd, remove_entry, &depth);
-	return r < 0 ? r : unlinkat(at, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+	if (r < 0)
+		return r;
+	return unlinkat(at, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 static int remove_trace(int state, const struct held *held)
@@ -151,7 +153,9 @@ static int remove_trace(int state, const struct held *held)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -EBUSY;
 	r = each(fd, remove_entry, &depth);
-	return r < 0 ? r : unlinkat(at, held->trace, AT_REMOVEDIR) < 0 ? -errno : 0;
+	if (r < 0)
+		return r;
+	return unlinkat(at, held->trace, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 int prune_traces(const char *state, uint64_t keep_bytes, uint64_t keep_ns, uint64_t now_ns,

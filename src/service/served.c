@@ -75,7 +75,9 @@ static int receive(struct served *sv)
 	setsockopt(sv->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	len = service_recv(sv->fd, text, SERVICE_REQUEST_MAX, rq->fds, ARRAY_SIZE(rq->fds), &rq->n_fds);
 	r = len < 0 ? (int)len : service_request_parse(rq, text, (size_t)len);
-	return r < 0 ? r : rq->n_fds < 2 || rq->n_fds > 1 + (rq->argv != NULL) + CONFIG_LIST_MAX ? -EPROTO : 0;
+	if (r < 0)
+		return r;
+	return rq->n_fds < 2 || rq->n_fds > 1 + (rq->argv != NULL) + CONFIG_LIST_MAX ? -EPROTO : 0;
 }
 
 /* Makes a config of the request. Returns NULL, or what is wrong with it. */
@@ -277,6 +279,13 @@ static int take_connection(struct served *sv)
 	return 0;
 }
 
+static const char *why_refused(int r)
+{
+	if (r == -EPROTONOSUPPORT)
+		return "the service runs another version of dltraced: restart it";
+	return r == -EAGAIN ? "it did not arrive" : strerror(-r);
+}
+
 static int serve(struct served *sv, uint64_t max_buffer_bytes)
 {
 	struct config *cfg = sv->cfg;
@@ -286,10 +295,7 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 	int r = receive(sv);
 
 	if (r < 0) {
-		log_err("the request: %s", r == -EPROTONOSUPPORT ?
-						   "the service runs another version of dltraced: restart it" :
-					   r == -EAGAIN ? "it did not arrive" :
-							  strerror(-r));
+		log_err("the request: %s", why_refused(r));
 		return EXIT_DLTRACED;
 	}
 	wrong = configure(cfg, sv, why, sizeof(why));

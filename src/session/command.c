@@ -122,7 +122,9 @@ int command_fork(struct workload *workload, const struct config *cfg, const stru
 
 int command_exit_code(int r)
 {
-	return r == -ENOENT ? EXIT_NOT_FOUND : r < 0 ? EXIT_NOT_EXECUTABLE : 0;
+	if (r == -ENOENT)
+		return EXIT_NOT_FOUND;
+	return r < 0 ? EXIT_NOT_EXECUTABLE : 0;
 }
 
 int command_go(struct workload *w, const struct config *cfg, const struct workload_user *u)

@@ -210,9 +210,12 @@ int session_live_answer(struct session *session, const struct control_request *r
 		session->live_fd_added = !loop_add(&session->loop, session->drain.lives.fd, EPOLLIN, on_live, session);
 	if (watcher)
 		watcher->live = live_new(ms, (uint32_t)MIN(max, (unsigned long long)LIVE_PROCESSES_MAX));
-	r = !watcher                                  ? -EBUSY :
-	    !watcher->live || !session->live_fd_added ? -ENOMEM :
-							lives_add(&session->drain.lives, watcher->live);
+	if (!watcher)
+		r = -EBUSY;
+	else if (!watcher->live || !session->live_fd_added)
+		r = -ENOMEM;
+	else
+		r = lives_add(&session->drain.lives, watcher->live);
 	if (r < 0) {
 		fprintf(out, r == -EBUSY ? "%d commands watch it already, the maximum\n" : "no memory to watch it\n",
 			LIVE_WATCHERS_MAX);

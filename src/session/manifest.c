@@ -299,6 +299,14 @@ static void put_lost_by(struct json *json, const uint64_t by[LOSSES])
 	json_end(json);
 }
 
+/* Returns the name of the backend of a traced probe; BACKEND: that of its system calls, or NULL. */
+static const char *backend_of(const struct backend_kind *backend, unsigned int i)
+{
+	if (backend)
+		return backend->name;
+	return probes[i]->open ? "tracepoint" : "user";
+}
+
 /* Puts the counts of a probe. Where each call is one row: calls = rows + summed + filtered + lost. */
 static void put_probe(struct json *json, const struct session *session, unsigned int i)
 {
@@ -311,7 +319,7 @@ static void put_probe(struct json *json, const struct session *session, unsigned
 
 	json_object(json, NULL);
 	json_str(json, "name", probes[i]->name);
-	json_str(json, "backend", !traced ? "none" : backend ? backend->name : probes[i]->open ? "tracepoint" : "user");
+	json_str(json, "backend", traced ? backend_of(backend, i) : "none");
 	if (traced && backend && backend->hooks)
 		json_str(json, "hooks", backend->hooks);
 	if (why)

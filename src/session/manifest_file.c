@@ -43,7 +43,9 @@ static int replace_text(int fd, const char *text, size_t len)
 {
 	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : util_write_all(fd, text, len);
 
-	return r ? r : ftruncate(fd, (off_t)len) < 0 ? -errno : 0;
+	if (r)
+		return r;
+	return ftruncate(fd, (off_t)len) < 0 ? -errno : 0;
 }
 
 /*
@@ -72,7 +74,9 @@ static int write_over(int dirfd, const char *buf, size_t len, int why)
 	r = replace_text(fd, buf, len);
 	if (r < 0)
 		(void)!replace_text(fd, old, old_len);
-	return r ? r : fsync(fd) < 0 ? -errno : 0;
+	if (r)
+		return r;
+	return fsync(fd) < 0 ? -errno : 0;
 }
 
 int manifest_put(int dirfd, const char *text, size_t len)

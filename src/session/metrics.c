@@ -33,14 +33,19 @@ static int is_ours(const struct new_file *file)
 	struct stat st;
 	ssize_t n;
 
-	if (fd < 0)
-		return errno == ENOENT ? 0 : errno == ELOOP ? -EEXIST : -errno;
+	if (fd < 0) {
+		if (errno == ENOENT)
+			return 0;
+		return errno == ELOOP ? -EEXIST : -errno;
+	}
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
 	n = read(fd, first, strlen(FIRST));
-	return n < 0 ? -errno : !n || !strcmp(first, FIRST) ? 0 : -EEXIST;
+	if (n < 0)
+		return -errno;
+	return !n || !strcmp(first, FIRST) ? 0 : -EEXIST;
 }
 
 int metrics_file_open(struct new_file *file, const char *path)
@@ -75,9 +80,9 @@ int metrics_file_write(struct new_file *file, const char *text, size_t len)
 
 static const char *reason(int r)
 {
-	return r == -EEXIST ? "exists, and is not a metrics file of dltraced: name another" :
-	       r == -EISDIR ? "is a folder: name a file in it, with the suffix .prom for node_exporter" :
-			      strerror(-r);
+	if (r == -EEXIST)
+		return "exists, and is not a metrics file of dltraced: name another";
+	return r == -EISDIR ? "is a folder: name a file in it, with the suffix .prom for node_exporter" : strerror(-r);
 }
 
 int session_metrics_begin(struct session *session)

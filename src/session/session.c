@@ -472,6 +472,14 @@ static struct session *session_new(const struct session_kind *kind, void *of, co
 	return session;
 }
 
+/* Returns how other commands reach the trace. */
+static enum background_reach reach_of(const struct control *c)
+{
+	if (!c->loop || c->fd < 0)
+		return BACKGROUND_NOT;
+	return c->in_trace ? BACKGROUND_BY_FOLDER : BACKGROUND_BY_NUMBER;
+}
+
 int session_run_as(const struct session_kind *kind, void *of, const struct config *cfg, char **argv)
 {
 	autofree struct session *session = session_new(kind, of, cfg, argv);
@@ -497,9 +505,7 @@ int session_run_as(const struct session_kind *kind, void *of, const struct confi
 			outdir_discard(&session->dir, collectors_file);
 		stall_guard_end();
 	} else {
-		background_ready(session->dir.path, !session->control.loop || session->control.fd < 0 ? BACKGROUND_NOT :
-						    session->control.in_trace ? BACKGROUND_BY_FOLDER :
-										BACKGROUND_BY_NUMBER);
+		background_ready(session->dir.path, reach_of(&session->control));
 		async_log_begin();
 		code = loop_run(&session->loop) < 0 ? EXIT_DLTRACED : 0;
 		control_hide(&session->control); /* watchers still get the last view */

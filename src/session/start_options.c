@@ -57,9 +57,9 @@ static const char *add_comm(struct option_parse *p, void *member, char *arg)
 {
 	struct config *cfg = p->into;
 
-	return *arg != '!' ? add_text(p, &cfg->comm, arg) :
-	       arg[1]      ? add_text(p, &cfg->exclude_comm, arg + 1) :
-			     "no pattern behind the !";
+	if (*arg != '!')
+		return add_text(p, &cfg->comm, arg);
+	return arg[1] ? add_text(p, &cfg->exclude_comm, arg + 1) : "no pattern behind the !";
 }
 
 static const char *add_phase(struct option_parse *p, void *member, char *arg)
@@ -116,7 +116,10 @@ static const char *set_rotate(struct option_parse *parse, void *member, char *ar
 		return "less than 64K";
 	if (ns < NSEC_PER_SEC)
 		return "less than a second";
-	*(bytes == UINT64_MAX ? &cfg->rotate_ns : &cfg->rotate_bytes) = bytes == UINT64_MAX ? ns : bytes;
+	if (bytes == UINT64_MAX)
+		cfg->rotate_ns = ns;
+	else
+		cfg->rotate_bytes = bytes;
 	return NULL;
 }
 

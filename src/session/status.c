@@ -27,7 +27,9 @@
 /* Returns the sink of PROBE's file. With --keep, rollup.out is the archiver's, not the drain's. */
 static const struct sink *sink_of(const struct drain *d, unsigned int probe)
 {
-	return (d->archiver ? archiver_own(d->archiver, probe) : NULL) ?: &d->decode.sinks[probe];
+	const struct sink *own = d->archiver ? archiver_own(d->archiver, probe) : NULL;
+
+	return own ? own : &d->decode.sinks[probe];
 }
 
 static void update_kept(struct probe_counts *p, const struct drain *d, const struct sink *sink)
@@ -272,6 +274,7 @@ void status_warn(struct status *status, const struct drain *drain, const char *d
 
 void status_log(struct status *status, const struct relay_log *log, const char *dir)
 {
+	const char *why = "less space than --min-free";
 	int error;
 
 	if (!log)
@@ -280,13 +283,14 @@ void status_log(struct status *status, const struct relay_log *log, const char *
 	error = __atomic_load_n(&log->error, __ATOMIC_RELAXED);
 	if (!is_news(&status->log_lost_logged, status->counts.log_lost))
 		return;
+	if (error == -ETIMEDOUT)
+		why = "writing there has stalled";
+	else if (error)
+		why = strerror(-error);
 	log_warn("%s missing in %s/workload.log: %s",
 		 FMT_N(status->counts.log_lost, "byte of the workload's output so far is",
 		       "bytes of the workload's output so far are"),
-		 dir,
-		 error == -ETIMEDOUT ? "writing there has stalled" :
-		 error               ? strerror(-error) :
-				       "less space than --min-free");
+		 dir, why);
 }
 
 /* --- output ---------------------------------------------------------------------------------------------- */

@@ -49,6 +49,13 @@ int targets_add(struct targets *ts, int pidfd, char *error, size_t size)
 	return r;
 }
 
+static const char *why_no_cgroup(int r)
+{
+	if (r == -ENOENT)
+		return "not in a cgroup hierarchy that is mounted here";
+	return r == -EINVAL ? "a cgroup that does not exist yet cannot be named with . or .." : strerror(-r);
+}
+
 /* NR: the place of PATH among the options, from 1. */
 static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *mounts, const char *path, uint8_t nr,
 			  char *error, size_t size)
@@ -60,10 +67,7 @@ static int resolve_cgroup(struct targets *ts, const struct cgroup_mounts *mounts
 	if (!r && ts->cgroups.n == before)
 		r = -ENOENT;
 	if (r < 0) {
-		snprintf(error, size, "--cgroup %s: %s", path,
-			 r == -ENOENT ? "not in a cgroup hierarchy that is mounted here" :
-			 r == -EINVAL ? "a cgroup that does not exist yet cannot be named with . or .." :
-					strerror(-r));
+		snprintf(error, size, "--cgroup %s: %s", path, why_no_cgroup(r));
 		return r;
 	}
 	for (unsigned int i = before; i < ts->cgroups.n; i++) {
@@ -87,6 +91,14 @@ static int resolve_container(struct targets *ts, const struct cgroup_mounts *m, 
 	return r;
 }
 
+/* Returns the setting whose limit the error R of inotify is about. */
+static const char *setting_of(int r)
+{
+	if (r == -ENOSPC)
+		return " (fs.inotify.max_user_watches)";
+	return r == -EMFILE ? " (fs.inotify.max_user_instances)" : "";
+}
+
 /* Finds the containers, and waits for those that do not exist yet. The watch is opened first, so that none is missed.
  */
 static int resolve_containers(struct targets *ts, const struct cgroup_mounts *cgroup_mounts,
@@ -108,9 +120,7 @@ static int resolve_containers(struct targets *ts, const struct cgroup_mounts *cg
 			size_t len = strlen(error);
 
 			snprintf(error + len, size - len, ", and cannot be waited for: %s%s", strerror(-watched),
-				 watched == -ENOSPC ? " (fs.inotify.max_user_watches)" :
-				 watched == -EMFILE ? " (fs.inotify.max_user_instances)" :
-						      "");
+				 setting_of(watched));
 			return watched;
 		}
 		log_warn("%s: the trace waits for it (if the name is wrong, end the trace)", error);

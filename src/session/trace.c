@@ -78,7 +78,9 @@ static bool wants_functions(const struct config *cfg)
 /* Frames by frame pointers: Python's lines are only read in a process. */
 static uint8_t frames_wanted(const struct config *cfg)
 {
-	return cfg->alloc_sites == ALLOC_SITES_NONE ? 0 : cfg->alloc_sites == ALLOC_SITES_CALLER ? 1 : DLT_ALLOC_FRAMES;
+	if (cfg->alloc_sites == ALLOC_SITES_NONE)
+		return 0;
+	return cfg->alloc_sites == ALLOC_SITES_CALLER ? 1 : DLT_ALLOC_FRAMES;
 }
 
 static void log_function(void *ctx, const char *line)

@@ -39,7 +39,9 @@ static enum cells_written hue_of(const struct cell *v)
 {
 	if (!v->known)
 		return CELLS_UNKNOWN;
-	return v->written <= 0 ? CELLS_READ : v->written * 2 < v->touched ? CELLS_MIXED : CELLS_WRITTEN;
+	if (v->written <= 0)
+		return CELLS_READ;
+	return v->written * 2 < v->touched ? CELLS_MIXED : CELLS_WRITTEN;
 }
 
 uint8_t cells_level(const struct cells *c, uint32_t x, uint32_t y, enum cells_written *hue)

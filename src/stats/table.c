@@ -108,7 +108,9 @@ void *table_find_hashed(const struct table *t, uint64_t key)
 
 static uint32_t *slot_of(const struct table *t, uint64_t key)
 {
-	return is_indexed(t, key) ? &t->pids[key] : t->room ? probe(t, key) : NULL;
+	if (is_indexed(t, key))
+		return &t->pids[key];
+	return t->room ? probe(t, key) : NULL;
 }
 
 void *table_get_or_new(struct table *table, uint64_t key)
@@ -142,11 +144,14 @@ void table_expect_hashed(const struct table *t, uint64_t key)
 /* Nearly all are at the first slot. */
 void table_expect_entry(const struct table *table, uint64_t key)
 {
-	uint32_t at = key - 1 < table->counted ? 0 :
-		      is_indexed(table, key)   ? table->pids[key] :
-		      table->room              ? table->slots[home(table, key)] :
-						 0;
+	uint32_t at = 0;
 
+	if (key - 1 < table->counted)
+		return;
+	if (is_indexed(table, key))
+		at = table->pids[key];
+	else if (table->room)
+		at = table->slots[home(table, key)];
 	if (!at)
 		return;
 	__builtin_prefetch(&table->keys[at - 1]);

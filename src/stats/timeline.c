@@ -78,7 +78,12 @@ static void fold_level(struct timeline_level *level)
 		const int64_t a = level->max[2 * i], b = level->max[2 * i + 1];
 
 		level->any[i] = first || second;
-		level->max[i] = first && second ? MAX(a, b) : first ? a : b;
+		if (first && second)
+			level->max[i] = MAX(a, b);
+		else if (first)
+			level->max[i] = a;
+		else
+			level->max[i] = b;
 		level->last[i] = level->last[2 * i + second];
 	}
 	memset(&level->any[half], 0, half * sizeof(level->any[0]));

@@ -241,9 +241,12 @@ int manifest_narrow(struct manifest_facts *facts, const struct window *window)
 		return 0;
 	facts->window = *window;
 	facts->start_ns = facts->cut_begin_ns = MAX(facts->start_ns, window->begin_ns);
-	facts->end_ns = facts->end_ns                ? MIN(facts->end_ns, window->end_ns) :
-			window->end_ns == UINT64_MAX ? 0 :
-						       window->end_ns;
+	if (facts->end_ns)
+		facts->end_ns = MIN(facts->end_ns, window->end_ns);
+	else if (window->end_ns == UINT64_MAX)
+		facts->end_ns = 0;
+	else
+		facts->end_ns = window->end_ns;
 	if (facts->end_ns && facts->start_ns >= facts->end_ns)
 		return -ERANGE;
 	if (!text_get_utc(facts->start_utc, strlen(facts->start_utc), &start_utc_ns, &cache))

@@ -168,7 +168,9 @@ static int is_empty(int fd)
 {
 	int r = segment_each_entry(fd, is_dots, NULL);
 
-	return r == -ENOTEMPTY ? 0 : r < 0 ? r : 1;
+	if (r == -ENOTEMPTY)
+		return 0;
+	return r < 0 ? r : 1;
 }
 
 /* A manifest that is cut off counts too: the member "tool" comes first. */
@@ -280,10 +282,14 @@ static int adopt(struct outdir *outdir, uid_t uid, gid_t gid, bool force)
 	outdir->before.mode = st.st_mode & 07777;
 	r = is_empty(outdir->fd);
 	outdir->old_trace = r == 0;
-	if (r == 0)
-		r = !outdir_holds_trace(outdir->fd) ? -ENOTEMPTY :
-		    !force                          ? -EEXIST :
-						      remove_file(outdir->fd, OUTDIR_LOG_NEW);
+	if (r == 0) {
+		if (!outdir_holds_trace(outdir->fd))
+			r = -ENOTEMPTY;
+		else if (!force)
+			r = -EEXIST;
+		else
+			r = remove_file(outdir->fd, OUTDIR_LOG_NEW);
+	}
 	if (r < 0)
 		return r;
 	if ((st.st_uid != uid || (outdir->made && st.st_gid != gid)) && fchown(outdir->fd, uid, gid) < 0)

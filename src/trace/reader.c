@@ -101,8 +101,11 @@ static int read_header(struct reader *reader)
 		return -EBADMSG;
 	if (got > 0)
 		got = next_line(reader, &line);
-	if (got <= 0)
-		return got < 0 ? got : reader->text.damaged ? -EBADMSG : -ENODATA;
+	if (got <= 0) {
+		if (got < 0)
+			return got;
+		return reader->text.damaged ? -EBADMSG : -ENODATA;
+	}
 	return parse_columns(reader, line);
 }
 
@@ -435,7 +438,10 @@ static size_t segment_of(const struct reader *r, uint64_t offset)
 {
 	for (size_t i = 0; i < r->n_segments; i++) {
 		const struct reader_segment *s = &r->segments[i];
-		uint64_t end = s->read ? s->end : i == r->at ? r->offset + r->len : 0;
+		uint64_t end = i == r->at ? r->offset + r->len : 0;
+
+		if (s->read)
+			end = s->end;
 
 		if (!s->bad && offset >= s->start && offset < end)
 			return i;

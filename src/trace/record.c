@@ -161,10 +161,13 @@ static const char *file_state(const struct dlt_file *file)
 {
 	if (file->flags & DLT_PATH_FLOATING)
 		return "ok";
-	return file->flags & DLT_PATH_DELETED     ? "deleted" :
-	       file->flags & DLT_PATH_UNREACHABLE ? "unreachable" :
-	       file->flags & DLT_PATH_TRUNCATED   ? "truncated" :
-						    "ok";
+	if (file->flags & DLT_PATH_DELETED)
+		return "deleted";
+	if (file->flags & DLT_PATH_UNREACHABLE)
+		return "unreachable";
+	if (file->flags & DLT_PATH_TRUNCATED)
+		return "truncated";
+	return "ok";
 }
 
 static __attribute__((noinline)) char *put_new_name(char *out, const char *name, struct record_name *slot)

@@ -166,7 +166,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct segment_file *x = a, *y = b;
 
-	return x->nr != y->nr ? (x->nr < y->nr ? -1 : 1) : (int)x->pack - (int)y->pack;
+	if (x->nr != y->nr)
+		return x->nr < y->nr ? -1 : 1;
+	return (int)x->pack - (int)y->pack;
 }
 
 static void sort(struct segment_list *list, uint32_t before)

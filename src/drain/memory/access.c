@@ -85,7 +85,9 @@ static struct access_runs runs_of(const struct access *a, struct decode *d, uint
 
 static int64_t written(const struct fault *f, uint64_t bytes)
 {
-	return f->flags & DLT_ACCESS_NO_WRITE ? DLT_NONE : f->flags & DLT_ACCESS_WRITE ? (int64_t)bytes : 0;
+	if (f->flags & DLT_ACCESS_NO_WRITE)
+		return DLT_NONE;
+	return f->flags & DLT_ACCESS_WRITE ? (int64_t)bytes : 0;
 }
 
 /* The faults from I on that are of one page of one process, as one. Returns how many they are. */
@@ -143,7 +145,12 @@ static unsigned int accesses_row(const struct access *access, struct decode *dec
 		return n;
 	row.hdr.tgid = fault->tgid;
 	row.addr = n == 1 ? fault->addr : fault->addr & ~within;
-	row.bytes = watch ? watched_bytes(access, fault->addr) : n == 1 ? access->page_bytes : access->block_bytes;
+	if (watch)
+		row.bytes = watched_bytes(access, fault->addr);
+	else if (n == 1)
+		row.bytes = access->page_bytes;
+	else
+		row.bytes = access->block_bytes;
 	row.touched = watch ? (int64_t)row.bytes : DLT_NONE;
 	row.written = row.huge = DLT_NONE;
 	row.count = n;

@@ -71,6 +71,11 @@ int access_areas_find(const struct access_areas *areas, uint64_t addr, uint64_t 
 		else
 			from = middle + 1;
 	}
-	*end = from == areas->n ? 1ULL << 63 : areas->v[from].begin <= addr ? areas->v[from].end : areas->v[from].begin;
+	if (from == areas->n)
+		*end = 1ULL << 63;
+	else if (areas->v[from].begin <= addr)
+		*end = areas->v[from].end;
+	else
+		*end = areas->v[from].begin;
 	return from < areas->n && areas->v[from].begin <= addr ? (int)from : -1;
 }

@@ -20,12 +20,12 @@ static void put_samples(struct json *json, const struct config *cfg, const struc
 void access_manifest(struct json *json, const struct config *cfg, const struct counts *all)
 {
 	const struct access_counts *counts = counts_of(all, DLT_access);
+	unsigned int source = cfg->access;
 
+	if (source == ACCESS_AUTO)
+		source = counts->pages ? ACCESS_PAGES : ACCESS_FAULTS;
 	json_object(json, "access");
-	json_str(json, "source",
-		 config_access[cfg->access != ACCESS_AUTO ? cfg->access :
-			       counts->pages              ? ACCESS_PAGES :
-							    ACCESS_FAULTS]);
+	json_str(json, "source", config_access[source]);
 	json_u64(json, "interval_ns", cfg->access_interval_ns);
 	json_u64(json, "block_bytes", cfg->access_block_bytes);
 	if (counts->pages) {

@@ -447,9 +447,12 @@ void alloc_take(struct decode *decode, const struct dlt_alloc *rec)
 	if (!alloc)
 		return;
 	if (!alloc->threads.magic) { /* the settings of the library are the same in all programs */
-		alloc->threads.magic = rec->copy != DLT_ALLOC_CALLED ? rec->at.head.magic :
-				       ticks_are_tsc()               ? DLT_ALLOC_TSC :
-								       DLT_ALLOC_NS;
+		if (rec->copy != DLT_ALLOC_CALLED)
+			alloc->threads.magic = rec->at.head.magic;
+		else if (ticks_are_tsc())
+			alloc->threads.magic = DLT_ALLOC_TSC;
+		else
+			alloc->threads.magic = DLT_ALLOC_NS;
 		alloc->ticks.tsc = alloc->threads.magic == DLT_ALLOC_TSC;
 	}
 	if (alloc->ticks.n < 2)

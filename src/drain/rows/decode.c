@@ -264,7 +264,9 @@ static size_t entry_seg(const struct file_entry *entry, char *seg)
 
 static bool is_on(const struct dlt_file *file, uint32_t dev)
 {
-	return (file->at.real_ino ? file->at.real_dev : file->at.dev ?: file->id.dev) == dev;
+	if (file->at.real_ino)
+		return file->at.real_dev == dev;
+	return (file->at.dev ?: file->id.dev) == dev;
 }
 
 void decode_file(struct decode *decode, const struct dlt_hdr *hdr, const struct dlt_file *file, const char *seg,

@@ -94,12 +94,14 @@ void tracks_describe(struct tracks *tracks, uint32_t i, uint32_t lane)
 {
 	struct track *track = tracks_at(tracks, i);
 	const size_t len = track->name ? strlen(track->name) : 0;
-	const uint64_t parent = lane                         ? tracks_id(tracks, i, 0) :
-				track->parent != TRACKS_NONE ? parent_id(tracks, track->parent) :
-							       0;
+	uint64_t parent = 0;
 	struct lane *l = &track->lanes.v[lane];
 	char *p, *packet, *descriptor, number[32];
 
+	if (lane)
+		parent = tracks_id(tracks, i, 0);
+	else if (track->parent != TRACKS_NONE)
+		parent = parent_id(tracks, track->parent);
 	l->part = tracks->part;
 	if (!l->id)
 		l->id = ++tracks->last_id;

@@ -173,7 +173,9 @@ int privileges_give_up(const struct privileges *privileges, bool reads_processes
 	 * permitted, and in force only where files are root's: setfsuid(2) takes care of that, see
 	 * work_main()
 	 */
-	return r < 0 ? r : apply(kept, is_other(privileges->user) ? kept & ~(1U << DAC_OVERRIDE) : kept);
+	if (r < 0)
+		return r;
+	return apply(kept, is_other(privileges->user) ? kept & ~(1U << DAC_OVERRIDE) : kept);
 }
 
 struct work {

@@ -53,6 +53,7 @@ static int restore_from_sudo(struct workload_user *user)
 	char **env;
 	int r = sudo ? sudo_environ(sudo, &env) : -ESRCH;
 	bool has_umask = sudo && sudo_caller_umask(sudo, &user->umask);
+	const char *why = "its caller has ended";
 
 	if (!r) {
 		free(user->environ);
@@ -60,11 +61,12 @@ static int restore_from_sudo(struct workload_user *user)
 	}
 	if (!r && has_umask)
 		return 0;
+	if (!sudo)
+		why = "no sudo process above this one";
+	else if (r < 0)
+		why = strerror(-r);
 	user->lacks = util_fmt("cannot restore the %s%s%s from before sudo (%s)", r < 0 ? "environment" : "",
-			       r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask",
-			       !sudo ? "no sudo process above this one" :
-			       r < 0 ? strerror(-r) :
-				       "its caller has ended");
+			       r < 0 && !has_umask ? " and " : "", has_umask ? "" : "umask", why);
 	return user->lacks ? 0 : -ENOMEM;
 }
 

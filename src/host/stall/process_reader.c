@@ -73,7 +73,9 @@ static ssize_t read_memory(const struct process_reader_look *look, size_t len, c
 
 	if (n > 0)
 		*ret = TAKE_PTR(text);
-	return n > 0 ? n : n < 0 ? -errno : -EFAULT;
+	if (n > 0)
+		return n;
+	return n < 0 ? -errno : -EFAULT;
 }
 
 static ssize_t read_file(const struct process_reader_look *l, const char *name, size_t max, char **ret)
@@ -89,7 +91,10 @@ static ssize_t read_into(char *area, const struct process_reader_look *l, unsign
 {
 	size_t max = MIN(l->max[i], (size_t)PROCESS_READER_TEXT_MAX);
 	autofree char *text = NULL;
-	ssize_t n = !max ? 0 : *l->name[i] ? read_file(l, l->name[i], max, &text) : read_memory(l, max, &text);
+	ssize_t n = 0;
+
+	if (max)
+		n = *l->name[i] ? read_file(l, l->name[i], max, &text) : read_memory(l, max, &text);
 
 	memcpy(area, text ? text : "", n > 0 ? (size_t)n : 0);
 	area[MAX(n, 0)] = '\0';
@@ -210,7 +215,8 @@ int process_reader_begin(int (*confine)(void *ctx), void *ctx)
 	reader.origin = r < 0 ? -1 : fork();
 	if (!reader.origin)
 		origin_begin(queries, forks, confine, ctx);
-	r = r < 0 ? r : reader.origin < 0 ? -errno : 0;
+	if (r >= 0)
+		r = reader.origin < 0 ? -errno : 0;
 	util_close(&queries[1]);
 	util_close(&forks[1]);
 	reader.query_fd = queries[0];

@@ -206,7 +206,9 @@ static int look(struct page_tables *t, struct known *k, bool want)
 
 	k->found = false;
 	r = page_tables_find(t, &k->of, known_found, k);
-	return r < 0 ? r : k->found == want ? 0 : -ENODATA;
+	if (r < 0)
+		return r;
+	return k->found == want ? 0 : -ENODATA;
 }
 
 /* Is our page, which was written, seen, and after a clear no longer? Accessed again, it is seen only if the CPU has

@@ -36,8 +36,10 @@ void report_cpu_add(struct report_cpu *report_cpu, const struct cpu_run *run)
 	struct cpu_cpu *cpu = &report_cpu->cpus[at];
 
 	report_cpu_seen(report_cpu, run->thread, run->task, run->from_ns, run->to_ns);
-	*(report_cpu_task_at(report_cpu, run->task)->kind == CPU_IDLE ? &cpu->idle_ns : &cpu->busy_ns) +=
-		run->sums.run_ns;
+	if (report_cpu_task_at(report_cpu, run->task)->kind == CPU_IDLE)
+		cpu->idle_ns += run->sums.run_ns;
+	else
+		cpu->busy_ns += run->sums.run_ns;
 	cpu->switches += run->sums.switches;
 	report_cpu->n_cpus = MAX(report_cpu->n_cpus, at + 1);
 	add_cell(&report_cpu->task_cpus, run->task, run);

@@ -78,7 +78,9 @@ int report_cpu_rules(struct report_cpu *r)
 
 	if (!res && (!o->merge || o->merge[0] == '+'))
 		res = each_word(default_rules, add_default_rule, r);
-	return res ? res : each_word(o->pattern ? o->pattern : CPU_PATTERN, add_pattern, r);
+	if (res)
+		return res;
+	return each_word(o->pattern ? o->pattern : CPU_PATTERN, add_pattern, r);
 }
 
 uint16_t report_cpu_matches(const struct report_cpu *r, struct reader_field comm)
@@ -150,11 +152,15 @@ static const struct cpu_rule *rule_of(const struct report_cpu *r, const struct c
 
 static const char *group_name(const struct cpu_task *t, const struct cpu_rule *rule)
 {
-	return t->kind == CPU_IDLE  ? "(idle)" :
-	       t->kind == CPU_SELF  ? "(dltraced itself)" :
-	       t->kind == CPU_OTHER ? "(others)" :
-	       rule                 ? rule->prefix :
-				      t->comm;
+	if (t->kind == CPU_IDLE)
+		return "(idle)";
+	if (t->kind == CPU_SELF)
+		return "(dltraced itself)";
+	if (t->kind == CPU_OTHER)
+		return "(others)";
+	if (rule)
+		return rule->prefix;
+	return t->comm;
 }
 
 void cpu_sums_add(struct cpu_sums *to, const struct cpu_sums *s)

@@ -157,7 +157,9 @@ static void add_target(struct report *report, const struct target *target, const
 
 	if (file && !file->of_job)
 		file->of_job = target->pid && table_find(&report->procs, target->pid);
-	add(file ? file : target->fid ? &causes->other_files : &causes->no_file[target->kind], one);
+	if (!file)
+		file = target->fid ? &causes->other_files : &causes->no_file[target->kind];
+	add(file, one);
 	if (one->write_bytes && keep(report, target, one))
 		return;
 	if (target->pid)
@@ -192,7 +194,10 @@ static void add_pieces(const struct scan *scan, const struct target *whole, stru
 		if (!t.fid &&
 		    t.kind == CAUSE_OTHER) /* the rest of a request that has more pieces than bio_map.out lists */
 			t.kind = CAUSE_SEVERAL;
-		*(left->write_bytes ? &one.write_bytes : &one.read_bytes) = n;
+		if (left->write_bytes)
+			one.write_bytes = n;
+		else
+			one.read_bytes = n;
 		if (n < bytes)
 			one.time_ns = (uint64_t)((double)left->time_ns * ((double)n / (double)bytes));
 		if (t.pid && left->write_bytes)
@@ -389,7 +394,10 @@ static void pick_processes(struct report *report)
 
 		subtract(&rest, &row->sum);
 		row->of_job = p;
-		snprintf(row->comm, sizeof(row->comm), "%s", p && p->comm[0] ? p->comm : own ? own->comm : "");
+		if (p && p->comm[0])
+			snprintf(row->comm, sizeof(row->comm), "%s", p->comm);
+		else
+			snprintf(row->comm, sizeof(row->comm), "%s", own ? own->comm : "");
 	}
 	for (unsigned int k = 0; k < CAUSE_KINDS; k++)
 		put_rest(causes->process, &causes->n_processes, &causes->no_writer[k], kinds[k].no_writer);

@@ -62,6 +62,15 @@ static void took(void *ctx, uint64_t begin_ns, uint64_t end_ns)
 	*(uint64_t *)ctx += end_ns - begin_ns;
 }
 
+static struct report_fault_sum *sum_of(struct report_faults *faults, bool swap, bool kernel, bool of_file)
+{
+	if (swap)
+		return &faults->swap;
+	if (kernel)
+		return &faults->kernel;
+	return of_file ? &faults->file : &faults->other;
+}
+
 static bool take(struct scan *scan, void *own)
 {
 	struct report_faults *faults = own;
@@ -75,11 +84,7 @@ static bool take(struct scan *scan, void *own)
 		return false;
 	faults->untimed += !scan_has_number(scan, COL_LAT_NS);
 	scan_u64(scan, COL_FID, &fid);
-	add(swap   ? &faults->swap :
-	    kernel ? &faults->kernel :
-	    fid    ? &faults->file :
-		     &faults->other,
-	    kernel ? 0 : ns, bytes);
+	add(sum_of(faults, swap, kernel, fid), kernel ? 0 : ns, bytes);
 	file = fid ? table_get(&faults->files, fid) : NULL;
 	if (file)
 		add(file, kernel ? 0 : ns, bytes);

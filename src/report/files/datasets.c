@@ -348,7 +348,9 @@ const char *report_dataset_medium(const struct dataset *d)
 
 	if (!network && !memory)
 		return "disk";
-	return network == files ? "network" : memory == files ? "memory" : "several";
+	if (network == files)
+		return "network";
+	return memory == files ? "memory" : "several";
 }
 
 void report_dataset_print(const struct dataset *dataset, enum dataset_by by, FILE *out)

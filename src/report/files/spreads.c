@@ -59,9 +59,12 @@ unsigned int report_columns(const struct report *report, struct report_column co
 	unsigned int n = 0;
 
 	for (enum report_kind kind = REPORT_BIO; kind < REPORT_KINDS; kind++) {
-		const struct report_op *sides = kind == REPORT_BIO    ? report->bio :
-						kind == REPORT_VFS_RW ? report->rw :
-									NULL;
+		const struct report_op *sides = NULL;
+
+		if (kind == REPORT_BIO)
+			sides = report->bio;
+		else if (kind == REPORT_VFS_RW)
+			sides = report->rw;
 
 		if (!sides) {
 			n = add_column(columns, n, kind, NULL, &report->op[kind]);

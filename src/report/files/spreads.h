@@ -37,18 +37,21 @@ static inline void report_spreads_add(struct report_proc *p, enum report_spread 
 		spread_add(s, value);
 }
 
+static inline enum report_spread report_spread_of(const struct scan *scan, const struct report_call_facts *facts)
+{
+	if (facts->rw)
+		return facts->write ? REPORT_WRITE_NS : REPORT_READ_NS;
+	return scan->kind == REPORT_OPEN ? REPORT_OPEN_NS : REPORT_OTHER_NS;
+}
+
 static inline void report_spreads_call(const struct scan *scan, const struct report_call_facts *facts)
 {
-	const enum report_spread ns = facts->rw                 ? (facts->write ? REPORT_WRITE_NS : REPORT_READ_NS) :
-				      scan->kind == REPORT_OPEN ? REPORT_OPEN_NS :
-								  REPORT_OTHER_NS;
-
 	if (facts->running || !facts->on_file || (!facts->rw && scan_is(scan, COL_FUNC, "snapshot")))
 		return;
 	if (!facts->proc->has_spreads && !report_spreads_admit(scan->report, facts->proc))
 		return;
 	if (!facts->again_side)
-		report_spreads_add(facts->proc, ns, facts->lat_ns);
+		report_spreads_add(facts->proc, report_spread_of(scan, facts), facts->lat_ns);
 	if (facts->done)
 		report_spreads_add(facts->proc, facts->write ? REPORT_WRITE_BYTES : REPORT_READ_BYTES, facts->bytes);
 }

@@ -125,8 +125,13 @@ static void add_to_class(const struct scan *s, struct report_class *class, const
 	class->time_ns += c->again_side ? 0 : c->lat_ns;
 	if (s->kind != REPORT_VFS_RW)
 		return;
-	*(c->write ? &class->writes : &class->reads) += 1;
-	*(c->write ? &class->write_bytes : &class->read_bytes) += c->bytes;
+	if (c->write) {
+		class->writes++;
+		class->write_bytes += c->bytes;
+	} else {
+		class->reads++;
+		class->read_bytes += c->bytes;
+	}
 }
 
 /* --- output and logs ------------------------------------------------------------------------------ */
@@ -135,9 +140,7 @@ static unsigned int how_of(const struct scan *s, const struct report_call_facts 
 {
 	struct reader_field fd = scan_field(s, COL_FD), flags = scan_field(s, COL_FLAGS);
 
-	return (reader_is(fd, "1") ? REPORT_STDOUT :
-		reader_is(fd, "2") ? REPORT_STDERR :
-				     0) |
+	return (reader_is(fd, "1") ? REPORT_STDOUT : 0) | (reader_is(fd, "2") ? REPORT_STDERR : 0) |
 	       (flags.len > 1 && reader_flag(flags, "APPEND") ? REPORT_APPEND : 0) |
 	       (c->file->log ? REPORT_LOG_NAME : 0);
 }

@@ -119,8 +119,10 @@ static inline void report_uses_call(const struct scan *scan, const struct report
 	}
 	use->calls++;
 	use->time_ns += facts->again_side ? 0 : facts->lat_ns;
-	if (facts->rw)
-		*(facts->write ? &use->write_bytes : &use->read_bytes) += facts->bytes;
+	if (facts->rw && facts->write)
+		use->write_bytes += facts->bytes;
+	else if (facts->rw)
+		use->read_bytes += facts->bytes;
 }
 
 extern const struct report_part report_uses_part;

@@ -66,7 +66,10 @@ int report_job_open_by(struct report_job *ret, char *const *names, unsigned int 
 		       int (*read)(struct job_host *host))
 {
 	struct report_job job = { .host = calloc(n, sizeof(*job.host)), .n = n, .begin_utc_ns = UINT64_MAX };
-	int res = n > JOB_HOSTS_MAX ? -E2BIG : !job.host ? -ENOMEM : 0;
+	int res = job.host ? 0 : -ENOMEM;
+
+	if (n > JOB_HOSTS_MAX)
+		res = -E2BIG;
 
 	for (*bad = 0; res == 0 && *bad < n; ++*bad) {
 		struct job_host *host = &job.host[*bad];

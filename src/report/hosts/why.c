@@ -54,9 +54,9 @@ static double mean_share(const struct report_job *job, const char *code)
 /* Ranks causes of waits first, then training, then unknown causes and jobs that failed. */
 static unsigned int rank_of(const struct rule *rule)
 {
-	return strcmp(rule->code, rule_unknown.code) == 0 || !rule->is_share ? 0 :
-	       strcmp(rule->code, rule_trainer_bound.code) == 0              ? 1 :
-									       2;
+	if (strcmp(rule->code, rule_unknown.code) == 0 || !rule->is_share)
+		return 0;
+	return strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
 }
 
 /* Returns the rule that is the answer for all hosts; NULL: nothing is known of any host. */

@@ -259,7 +259,9 @@ struct epoch_score epoch_side_of(const struct epoch_groups *groups, const struct
 	s.life = outer(groups, trace, amount_of_time);
 	sum = s.words + s.workers + s.reading + s.life;
 	s.assumed = sum > -EPOCH_SURE && sum < EPOCH_SURE;
-	s.side = (s.assumed ? s.words : sum) > 0 ? EPOCH_ENDS : EPOCH_BEGINS;
+	if (s.assumed)
+		sum = s.words;
+	s.side = sum > 0 ? EPOCH_ENDS : EPOCH_BEGINS;
 	return s;
 }
 

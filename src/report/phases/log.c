@@ -324,8 +324,9 @@ static int read_log(struct phase_reader *reader, int fd, const char *name, bool 
 
 static const char *why_not(int error)
 {
-	return error == -EBADMSG ? "it is not a regular file" :
-	       error == -ENOTSUP ? "this dltraced was built without a library that unpacks it: unpack it first" :
+	if (error == -EBADMSG)
+		return "it is not a regular file";
+	return error == -ENOTSUP ? "this dltraced was built without a library that unpacks it: unpack it first" :
 				   strerror(-error);
 }
 

@@ -299,11 +299,14 @@ static int read_file(struct file *file, int fd)
 	struct unpack_marks marks = { 0 };
 	struct unpack u = { 0 };
 	struct stat st;
-	int res = fd < 0                                         ? fd :
-		  fstat(fd, &st) < 0                             ? -errno :
-		  (uint64_t)st.st_size > file->p->text_max_bytes ? -EFBIG :
-								   0;
+	int res = 0;
 
+	if (fd < 0)
+		res = fd;
+	else if (fstat(fd, &st) < 0)
+		res = -errno;
+	else if ((uint64_t)st.st_size > file->p->text_max_bytes)
+		res = -EFBIG;
 	if (res < 0)
 		util_close(&fd);
 	else

@@ -192,7 +192,10 @@ const char *rules_lack(const struct report *r, const struct rule *rule)
 
 struct finding finding_of(const struct report *r, const struct rule *rule, double measure)
 {
-	double share = rule->share ? rule->share(r) : rule->is_share ? measure : (double)NAN;
+	double share = rule->is_share ? measure : (double)NAN;
+
+	if (rule->share)
+		share = rule->share(r);
 
 	return (struct finding){
 		.rule = rule,

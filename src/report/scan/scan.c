@@ -38,10 +38,15 @@ bool scan_address(const struct scan *s, enum column c, uint64_t *ret)
 		return false;
 	for (size_t i = 2; i < f.len; i++) {
 		const char c16 = f.p[i];
-		const int digit = c16 >= '0' && c16 <= '9' ? c16 - '0' : c16 >= 'a' && c16 <= 'f' ? c16 - 'a' + 10 : -1;
+		int digit;
 
-		if (digit < 0)
+		if (c16 >= '0' && c16 <= '9')
+			digit = c16 - '0';
+		else if (c16 >= 'a' && c16 <= 'f')
+			digit = c16 - 'a' + 10;
+		else
 			return false;
+
 		v = v << 4 | (uint64_t)digit;
 	}
 	*ret = v;
@@ -179,7 +184,9 @@ int scan_seek(struct scan *scan, struct scan_folder *folder, const char *name, u
 	n = reader_next(&scan->file->reader, scan->ahead);
 	if (n > 0)
 		read_numbers(scan, 1);
-	return n > 0 ? 0 : n < 0 ? n : -ENODATA;
+	if (n > 0)
+		return 0;
+	return n < 0 ? n : -ENODATA;
 }
 
 void scan_give(struct scan *s, struct scan_taker *t)

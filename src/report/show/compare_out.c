@@ -45,12 +45,10 @@ static void line(FILE *out, const struct compare *compare, const struct compare_
 		char buf[FMT_MAX], times[FMT_MAX] = "-";
 
 		fprintf(out, " %12s", value(buf, measure->unit, measure->value[i]));
-		if (!isnan(ratio))
-			snprintf(times, sizeof(times),
-				 ratio > 0 && ratio < 0.005 ? "<0.01" :
-				 ratio >= 999.5             ? "%.3g" :
-							      "%.2f",
-				 ratio);
+		if (ratio > 0 && ratio < 0.005)
+			snprintf(times, sizeof(times), "<0.01");
+		else if (!isnan(ratio))
+			snprintf(times, sizeof(times), ratio >= 999.5 ? "%.3g" : "%.2f", ratio);
 		if (i)
 			fprintf(out, " %8s", times);
 	}

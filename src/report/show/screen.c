@@ -73,10 +73,14 @@ static void fact(FILE *out, const char *label, const char *text, unsigned int wi
 static void put_missing(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct report_missing *m = &r->missing;
-	const char *first = m->n ? m->reason[0].text : r->n_notes ? r->notes[0] : "nothing that dltraced knows of";
-	unsigned int more = m->n ? m->n - 1 : r->n_notes ? r->n_notes - 1 : 0;
-	autofree char *text = more ? util_fmt("%s (and %u more)", first, more) : NULL;
+	const char *first = "nothing that dltraced knows of";
+	autofree char *text = NULL;
+	unsigned int n = m->n ? m->n : r->n_notes;
 
+	if (n)
+		first = m->n ? m->reason[0].text : r->notes[0];
+	if (n > 1)
+		text = util_fmt("%s (and %u more)", first, n - 1);
 	fact(out, "missing", text ? text : first, width);
 }
 
@@ -89,7 +93,9 @@ static void put_epochs(const struct report *r, unsigned int width, FILE *out)
 
 static const char *name_of(const struct report_cause_row *row)
 {
-	return row->path ? row->path : row->what ? row->what : "a file";
+	if (row->path)
+		return row->path;
+	return row->what ? row->what : "a file";
 }
 
 /* Prints what the disks worked for beside files of the job, if that is much. */

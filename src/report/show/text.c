@@ -30,12 +30,12 @@ void text_fact(FILE *out, int width, const char *label, const char *value)
 /* A window that begins before the trace does, begins with it. */
 static void text_window(const struct manifest_facts *m, const char *label, FILE *out)
 {
-	if (m->window.end_ns)
-		fprintf(out, "%srows from %s on%s%s\n", label, m->start_utc[0] ? m->start_utc : "--from",
-			m->window.end_ns == UINT64_MAX ? "" : " and before ",
-			m->window.end_ns == UINT64_MAX ? "" :
-			m->end_utc[0]                  ? m->end_utc :
-							 "--to");
+	if (!m->window.end_ns)
+		return;
+	fprintf(out, "%srows from %s on", label, m->start_utc[0] ? m->start_utc : "--from");
+	if (m->window.end_ns != UINT64_MAX)
+		fprintf(out, " and before %s", m->end_utc[0] ? m->end_utc : "--to");
+	fputc('\n', out);
 }
 
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out)

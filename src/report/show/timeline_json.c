@@ -306,7 +306,11 @@ static int busier(const void *a, const void *b)
 {
 	const struct timeline_lane *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : x->pid < y->pid ? -1 : 1;
+	if (x->total_ns < y->total_ns)
+		return 1;
+	if (x->total_ns > y->total_ns)
+		return -1;
+	return x->pid < y->pid ? -1 : 1;
 }
 
 static int earlier(const void *a, const void *b)
@@ -342,6 +346,17 @@ static void longest(struct json *json, const struct timeline_lane *lane, const c
 	json_end(json);
 }
 
+/* Returns when the process of LANE ended. One without an end in the trace has the trace's. */
+static uint64_t end_of(const struct timeline *timeline, const struct timeline_lane *lane,
+		       const struct report_proc *proc)
+{
+	if (proc && proc->end_ns)
+		return proc->end_ns;
+	if (!proc || !proc->begin_ns)
+		return lane->end_ns;
+	return timeline->host ? timeline->host_end_ns : timeline->end_ns;
+}
+
 static void lane(const struct report *report, struct json *json, const struct timeline_lane *timeline_lane)
 {
 	static const char *const names[TIMELINE_BUSY] = {
@@ -362,11 +377,7 @@ static void lane(const struct report *report, struct json *json, const struct ti
 	json_u64(json, "begin_ns",
 		 report_timeline_ns(timeline, MAX(proc && proc->begin_ns ? proc->begin_ns : timeline_lane->begin_ns,
 						  timeline->begin_ns)));
-	json_u64(json, "end_ns",
-		 report_timeline_ns(timeline, proc && proc->end_ns   ? proc->end_ns :
-					      proc && proc->begin_ns ? (timeline->host ? timeline->host_end_ns :
-											 timeline->end_ns) :
-								       timeline_lane->end_ns));
+	json_u64(json, "end_ns", report_timeline_ns(timeline, end_of(timeline, timeline_lane, proc)));
 	json_object(json, "busy");
 	for (unsigned int b = 0; b < TIMELINE_BUSY; b++) {
 		json_row(json, names[b]);

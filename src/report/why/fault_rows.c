@@ -48,7 +48,8 @@ bool why_faults_are_rows(struct report *r)
 	while (scan_next(&s) > 0) {
 		bool is_timed = scan_has_number(&s, COL_LAT_NS);
 
-		*(is_timed ? &timed : &others) += 1;
+		timed += is_timed;
+		others += !is_timed;
 		ns += is_timed ? scan_number(&s, COL_LAT_NS) : 0;
 	}
 	if (timed < others) /* the kernel had no hook for their begins */

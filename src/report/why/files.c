@@ -136,7 +136,10 @@ void why_files_write(struct why *why, struct why_epoch *epoch, const struct why_
 	if (transfer->requested < WHY_SMALL) {
 		why->sums.all_small_writes++;
 		why->sums.small_writes_ns += transfer->lat_ns;
-		*(transfer->has_offset && !transfer->offset ? &rest->small_first : &rest->small_next) += 1;
+		if (transfer->has_offset && !transfer->offset)
+			rest->small_first++;
+		else
+			rest->small_next++;
 	}
 	why_file_begin_epoch(why, epoch, file);
 	why_file_used(file, transfer);

@@ -225,7 +225,7 @@ static inline void why_add_read(struct why *why, struct why_epoch *epoch, const 
 	/* a small read that read-ahead serves, or that reads a whole small file, is not a small request to the disk */
 	const bool small = fetched & part & (transfer->requested < WHY_SMALL) & (transfer->disk_bytes < WHY_SMALL) &
 			   (!transfer->file->size | (transfer->disk_bytes < transfer->file->size));
-	uint64_t nowhere; /* takes the time of a read that fetched nothing */
+	uint64_t *fetched_ns, nowhere; /* takes the time of a read that fetched nothing */
 
 	epoch->size[transfer->bytes ? 64 - (unsigned int)__builtin_clzll(transfer->bytes) : 0]++;
 	epoch->unaccounted += !transfer->accounted;
@@ -246,7 +246,8 @@ static inline void why_add_read(struct why *why, struct why_epoch *epoch, const 
 	file->disk_bytes += transfer->disk_bytes;
 	if (transfer->direct)
 		why_file_rest_of(why, file)->direct_bytes += transfer->disk_bytes;
-	*(fetched ? &why_file_rest_of(why, file)->fetched_ns : &nowhere) = transfer->end_ns;
+	fetched_ns = fetched ? &why_file_rest_of(why, file)->fetched_ns : &nowhere;
+	*fetched_ns = transfer->end_ns;
 	why_file_begin_epoch(why, epoch, file);
 	why_file_used(file, transfer);
 	file->epoch_end = why_end_of(transfer, file->epoch_end);

@@ -165,7 +165,9 @@ static uint64_t effort(const struct report_proc *p)
 
 	if (p->busy_ns)
 		return p->busy_ns;
-	return cpu_ns ? cpu_ns : p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
+	if (cpu_ns)
+		return cpu_ns;
+	return p->end_ns ? (p->end_ns - p->begin_ns) / 1000 : 1000000;
 }
 
 /* --- containers ------------------------------------------------------------------------------------- */

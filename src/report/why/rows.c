@@ -62,9 +62,9 @@ static inline uint32_t flags_of(const struct scan *scan, const struct report_cal
 			return WHY_WRITE | WHY_CALL_ON_FILE;
 		/* fall through */
 	default:
-		return !file || facts->on_file ?
-			       WHY_META | WHY_CALL_ON_FILE | (is_software(scan, file) ? WHY_CALL_SOFTWARE : 0) :
-			       WHY_OTHER;
+		if (file && !facts->on_file)
+			return WHY_OTHER;
+		return WHY_META | WHY_CALL_ON_FILE | (is_software(scan, file) ? WHY_CALL_SOFTWARE : 0);
 	}
 }
 

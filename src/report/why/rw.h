@@ -87,8 +87,11 @@ static inline uint32_t why_rw_flags(const struct scan *scan, const struct report
 {
 	enum why_state state;
 
-	if (!file || !facts->on_file)
-		return WHY_QUEUE | (!facts->write ? WHY_CALL_RECEIVES : why_is_standard(scan) ? 0 : WHY_CALL_SENDS);
+	if (!file || !facts->on_file) {
+		if (!facts->write)
+			return WHY_QUEUE | WHY_CALL_RECEIVES;
+		return WHY_QUEUE | (why_is_standard(scan) ? 0 : WHY_CALL_SENDS);
+	}
 	state = why_rw_state(scan, facts, file);
 	if (facts->write)
 		return state | WHY_CALL_ON_FILE | why_software_flag(file);
@@ -175,7 +178,10 @@ static inline void why_rw_add(const struct scan *scan, const struct report_call_
 		why_rw_add_software(scan, facts, file);
 		return;
 	}
-	*(facts->write ? &sums->write_files_ns : &sums->read_files_ns) += facts->lat_ns;
+	if (facts->write)
+		sums->write_files_ns += facts->lat_ns;
+	else
+		sums->read_files_ns += facts->lat_ns;
 	why_kind_add(scan->report->why, facts->write ? WHY_WRITES : WHY_READS, scan->time_ns, facts->lat_ns);
 	if (file->medium == REPORT_NETWORK)
 		sums->network_ns += facts->lat_ns;

@@ -228,7 +228,9 @@ static struct sleeps *sleeps_of(const struct scan *scan, struct why_trainer **t)
 		return main ? &(*t)->main : &(*t)->threads;
 	loader = why_loader(why, pid);
 	*t = &why->trainer[loader ? loader->trainer : 0];
-	return !loader ? &why->others : main ? &loader->main : NULL;
+	if (!loader)
+		return &why->others;
+	return main ? &loader->main : NULL;
 }
 
 /* Adds the row of a trainer's main thread that slept in a call for others. */

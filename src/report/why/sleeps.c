@@ -117,7 +117,9 @@ static int by_name(const void *key, const void *at)
 
 	if (!order)
 		order = strncmp(call->p, name, call->len);
-	return order ? order : name[call->len] ? -1 : 0;
+	if (order)
+		return order;
+	return name[call->len] ? -1 : 0;
 }
 
 double sleeps_busy_ns(const struct sleeps *s)

@@ -119,11 +119,16 @@ void why_choose_bases(struct report *report)
 
 		spans_close(&trainer->calls);
 		find_gpus(why, trainer);
-		trainer->basis = why_samples(why, trainer)                                       ? WHY_BY_GPU :
-				 trainer->steps                                                  ? WHY_BY_REGIONS :
-				 why->has_switches && trainer->waits.n                           ? WHY_BY_SWITCHES :
-				 why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0) ? WHY_BY_SUMS :
-												   WHY_BY_CALLS;
+		if (why_samples(why, trainer))
+			trainer->basis = WHY_BY_GPU;
+		else if (trainer->steps)
+			trainer->basis = WHY_BY_REGIONS;
+		else if (why->has_switches && trainer->waits.n)
+			trainer->basis = WHY_BY_SWITCHES;
+		else if (why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0))
+			trainer->basis = WHY_BY_SUMS;
+		else
+			trainer->basis = WHY_BY_CALLS;
 		trainer->then = trainer->basis;
 		if (trainer->basis != WHY_BY_GPU)
 			continue;

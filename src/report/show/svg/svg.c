@@ -38,5 +38,9 @@ double svg_step(double span, unsigned int ticks)
 {
 	const double power = pow(10, floor(log10(span / ticks))), n = span / ticks / power;
 
-	return power * (n > 5 ? 10 : n > 2 ? 5 : n > 1 ? 2 : 1);
+	if (n > 5)
+		return power * 10;
+	if (n > 2)
+		return power * 5;
+	return n > 1 ? power * 2 : power;
 }

@@ -229,7 +229,12 @@ static void stack_cut(struct view_cell *cell, const char *stack)
 
 void view_stack(const char *stack, uint64_t site, bool others, struct view_cell *cell)
 {
-	cell->text = others ? "(other stacks)" : site ? stack : "(not known)";
+	if (others)
+		cell->text = "(other stacks)";
+	else if (site)
+		cell->text = stack;
+	else
+		cell->text = "(not known)";
 	if (stack)
 		stack_cut(cell, stack);
 	else if (!cell->text)

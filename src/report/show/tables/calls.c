@@ -66,7 +66,12 @@ static void probe_row(struct view_rows *rows, const char *name, const char *part
 	row->part = part;
 	row->lost_known = probe;
 	row->lost = probe ? probe->lost : 0;
-	row->rows = op ? op->rows : probe ? probe->rows - MIN(probe->rows, probe->dropped) : 0;
+	if (op)
+		row->rows = op->rows;
+	else if (probe)
+		row->rows = probe->rows - MIN(probe->rows, probe->dropped);
+	else
+		row->rows = 0;
 	if (op) {
 		row->failed = op->failed;
 		row->running = op->running;
@@ -281,7 +286,10 @@ GET(size_to, void, row)
 	unsigned int i = octave(r, row);
 
 	cell->n = i ? (1ULL << (i - 1)) * 2 - 1 : 0;
-	snprintf(cell->shown, sizeof(cell->shown), "%s", i == 0 ? "of file" : i < 64 ? FMT_BYTES(1ULL << i) : "-");
+	if (i == 0)
+		snprintf(cell->shown, sizeof(cell->shown), "of file");
+	else
+		snprintf(cell->shown, sizeof(cell->shown), "%s", i < 64 ? FMT_BYTES(1ULL << i) : "-");
 }
 
 GET(size_bar, struct size_row, v)

@@ -16,7 +16,12 @@ ROWS(functions, void, parent)
 
 GET(side, struct report_func, f)
 {
-	cell->text = !f->rw ? NULL : f->write ? "W" : "R";
+	if (!f->rw)
+		cell->text = NULL;
+	else if (f->write)
+		cell->text = "W";
+	else
+		cell->text = "R";
 }
 
 GET(bytes, struct report_func, f)

@@ -265,7 +265,12 @@ GET(slowest_reads, struct why_epoch, e)
 
 GET(slowest_path, struct why_epoch, e)
 {
-	cell->text = !e->n_slow ? NULL : e->slow[0].path ? e->slow[0].path : "?";
+	if (!e->n_slow)
+		cell->text = NULL;
+	else if (e->slow[0].path)
+		cell->text = e->slow[0].path;
+	else
+		cell->text = "?";
 }
 
 static const struct view_column more_columns[] = {

@@ -108,7 +108,12 @@ static void listed_rows(struct view_rows *rows, const struct view *view, const v
 		return;
 	if (view->of.pointed)
 		array = *(const char *const *)array;
-	n = table ? table->n : view->of.fixed ? view->of.fixed : *(const uint32_t *)(in + view->of.count);
+	if (table)
+		n = table->n;
+	else if (view->of.fixed)
+		n = view->of.fixed;
+	else
+		n = *(const uint32_t *)(in + view->of.count);
 	for (uint32_t i = 0; i < n; i++) {
 		const void *row = table ? table_at(table, i) : array + i * view->of.size;
 
