@@ -374,7 +374,8 @@ int why_walk(struct report *report)
 	if (res == 0) {
 		walk->r = report;
 		walk->why = report->why;
-		walk->last_pid = UINT64_MAX;
+		walk->last_pid = UINT64_MAX; /* which a row may have, too */
+		walk->last_role = &walk->nobody;
 		why_switches_open(&walk->switches, report);
 		why_fault_rows_open(&walk->fault_rows, report);
 		res = make_roles(walk);
