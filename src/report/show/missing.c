@@ -27,7 +27,7 @@ VIEW_GET(is_damage, struct report, r, struct missing_reason, reason)
 
 static const struct view_column reason_columns[] = {
 	{ "code", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, kind), .names = missing_codes,
-	  .what = "[rules.md](rules.md#what-is-missing) has them" },
+	  .what = "docs/rules.md has them" },
 	{ "file", NULL, VIEW_TEXT, 0, 0, VIEW_AT(struct missing_reason, file),
 	  .what = "the affected probe; null: several" },
 	{ "count", NULL, VIEW_COUNT, 0, 0, VIEW_AT(struct missing_reason, n), .what = "of rows, calls or processes" },

@@ -7,9 +7,9 @@ import collections
 import csv
 import json
 import os
-import re
 import sys
 
+import described
 import probes
 
 PROBES = ("bio", *probes.OF_CALLS)
@@ -166,19 +166,4 @@ if "vfs_rw" in rows:
         equal("timeline: latencies of " + name, sum(n for _, _, n in heat[0]) if heat else 0, len(mine))
 
 
-# docs/report-json.md has every key
-def keys(value):
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from keys(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from keys(inner)
-
-
-with open(os.path.join(os.path.dirname(__file__), "../../../docs/report-json.md"), encoding="utf-8") as f:
-    names = set(re.split(r"[.\[\]]+", ".".join(re.findall("`([^`]+)`", f.read()))))
-for key in sorted(set(keys(report))):
-    if key not in names:
-        sys.exit(f"docs/report-json.md does not tell of {key}")
+described.expect_all(report)

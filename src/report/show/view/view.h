@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A table of a report, described once: names, kinds and places of its columns. There is one renderer for text, one for
- * JSON and one for CSV, and one that describes tables for the page and docs/report-json.md. So a new table is a struct
- * view and an entry in its report's list of sections.
+ * JSON and one for CSV, and one that describes tables for the page and `dltraced report --columns'. So a new table is a
+ * struct view and an entry in its report's list of sections.
  */
 #ifndef REPORT_SHOW_VIEW_VIEW_H
 #define REPORT_SHOW_VIEW_VIEW_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Describes a view: as JSON, for the page that shows it, and as Markdown, for docs/report-json.md. */
+/* Describes a view: as JSON, for the page that shows it, and as Markdown, for `dltraced report --columns'. */
 #include "report/show/view/view.h"
 
 #include <string.h>
 
 #include "base/json.h"
 
-/* The names of kinds of numbers, for the page and the docs. */
+/* The names of kinds of numbers, for the page. */
 static const char *const kind_names[] = {
 	[VIEW_COUNT] = "count",   [VIEW_ID] = "id",        [VIEW_BYTES] = "bytes",
 	[VIEW_NS] = "ns",         [VIEW_SIGNED_NS] = "ns", [VIEW_SHARE] = "share",
@@ -56,7 +56,7 @@ static void describe(const struct view *view, struct json *json)
 	json_end(json);
 }
 
-/* --- for the docs -------------------------------------------------------------------------------------------- */
+/* --- for people ---------------------------------------------------------------------------------------------- */
 
 /* Both may be NULL. */
 static bool is_same(const char *a, const char *b)
