@@ -22,7 +22,7 @@ import workloads
 BEGIN, END = "<!-- BENCH=identity tests/bench/run -->", "<!-- end of identity -->"
 IN_DOCS = 0, 1, 2, 3  # the columns of the table that docs/performance.md has
 BLOCK = 100  # calls of the best so many in a row count: those that nobody has interrupted
-PATTERNS = {"reads": "pread64 of 4 KiB", "names": "mknod, rename, unlink"}
+PATTERNS = {"reads": "read", "names": "names"}
 PLAIN = "tmpfs"
 TRACERS = ("none", "dltraced")
 
@@ -33,8 +33,8 @@ class Folders:
     def __init__(self, b):
         self.top, self.mounted = os.path.join(b.folder, "fs"), []
         self.paths = {}
-        for kind in (PLAIN, "overlayfs on tmpfs", "btrfs"):
-            path = os.path.join(self.top, kind.split()[0])
+        for kind in (PLAIN, "overlayfs", "btrfs"):
+            path = os.path.join(self.top, kind)
             os.makedirs(path)
             try:
                 {PLAIN: self.tmpfs, "btrfs": self.btrfs}.get(kind, self.overlay)(path)

@@ -54,7 +54,7 @@ def line(m):
 
 def heading(what, before, loads):
     """Returns the line above the tables: when, on which machine, WHAT, and the load of the machine BEFORE and meanwhile."""
-    return (f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {line(describe())}. {what}. Load before: {before:.1f},"
+    return (f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {line(describe())}. {what}. Load: {before:.1f},"
             f" then at most {max(loads):.1f}.")
 
 

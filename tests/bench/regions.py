@@ -48,7 +48,7 @@ RECORD_FUNCTION = "import torch\n" + TIMED.format(n=PEER_REGIONS, form="with_new
 DFTRACER = ("import sys\nfrom dftracer.python import ai, dftracer\nlog = dftracer.initialize_log(sys.argv[1], None, -1)\n"
             "region = ai.compute.step\n" + TIMED.format(n=PEER_REGIONS, form="with_reused", body="with region:") + "log.finalize()\n")
 
-FORMS = {"region": "DLTRACED_REGION", "with_reused": "`with`, one object again and again", "with_new": "`with`, a new object",
+FORMS = {"region": "DLTRACED_REGION", "with_reused": "`with`, one object", "with_new": "`with`, new objects",
          "decorator": "decorated function", "iterator": "iterator", "push": "push and pop",
          "push_domain": "push and pop in a domain, a registered string"}
 IN_DOCS = ("region", "with_reused", "with_new", "push")
