@@ -29,7 +29,7 @@ for since in sys.argv[2:]:
         client.send(b"ok\nfake\t%d\ttracing\t0\t0\t0\t0\t0\t/fake\tfake\n" % os.getpid())
         client.close()
     view = {"name": "n", "pid": 1, "phase": "tracing", "all": {}, "processes": [], "running": [
-        {"pid": process, "tid": process, "comm": "", "probe": "vfs_rw", "call": "read", "running_ms": int(since), "file": None, "fd": "7"}]}
+        {"pid": process, "tid": process, "comm": "", "probe": "vfs_rw", "call": "read", "running_ms": int(since), "file": None, "fd": 7}]}
     client.send(b"ok\n" + json.dumps(view).encode() + b"\n.")
     client.close()
 os.unlink(path)
