@@ -16,6 +16,7 @@
  *   valgrind --tool=callgrind --toggle-collect=replay_round build/tests/drain/test_replay -b 2
  */
 #include "replay.h"
+#include "sanitized.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -25,12 +26,7 @@
 
 /* --- allocations are counted ------------------------------------------------------------------ */
 
-#if defined(__has_feature) /* clang's way */
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED true
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(SANITIZED) || !defined(__GLIBC__)
+#if SANITIZED || !defined(__GLIBC__)
 #define COUNTS_ALLOCATIONS false
 static uint64_t allocations;
 #else
