@@ -315,7 +315,7 @@ static bool is_of_session(const struct traces *ts, const struct trace *t)
 	return ts->caller.session && (pid_t)strtol(t->session, NULL, 10) == ts->caller.session;
 }
 
-/* Of N those of this session, if there are any: how many are left. */
+/* Keeps of N those that this terminal has started, if there are any. Returns how many are left. */
 static unsigned int those_here(const struct traces *ts, const struct trace **found, unsigned int n)
 {
 	unsigned int left = 0;

@@ -49,7 +49,7 @@ const char *trace_user(const struct trace *t, char buf[TRACE_USER_MAX]);
 
 /*
  * Returns the trace of this name, experiment, folder or process number. For NULL, of those in progress that
- * this caller has started, the only one of this session, else the only one. NULL: none, or several, after a
+ * this caller has started, the only one of this terminal, else the only one. NULL: none, or several, after a
  * message. A trace that was only found by its folder is added to TS.
  */
 const struct trace *traces_pick(struct traces *ts, const char *which);
