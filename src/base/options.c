@@ -208,12 +208,6 @@ const char *option_true(struct option_parse *p, void *member, char *arg)
 	return NULL;
 }
 
-const char *option_false(struct option_parse *p, void *member, char *arg)
-{
-	*(bool *)member = false;
-	return NULL;
-}
-
 const char *option_bool(struct option_parse *p, void *member, char *arg)
 {
 	*(bool *)member = !strcmp(arg, "yes");

@@ -82,7 +82,6 @@ const char *option_because(struct option_parse *p, const char *fmt, ...) __attri
 
 const char *option_true(struct option_parse *p, void *member, char *arg); /* bool */
 const char *option_bool(struct option_parse *p, void *member, char *arg); /* bool, of yes and no */
-const char *option_false(struct option_parse *p, void *member, char *arg); /* bool */
 const char *option_text(struct option_parse *p, void *member, char *arg); /* const char *, into the command line */
 const char *option_time(struct option_parse *p, void *member, char *arg); /* uint64_t ns */
 const char *option_moment(struct option_parse *p, void *member, char *arg); /* struct moment */
