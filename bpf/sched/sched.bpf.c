@@ -8,6 +8,7 @@
 #include "sched/sched_cells.bpf.h"
 #include "sched/sched_life.bpf.h"
 #include "sched/sched_send.bpf.h"
+#include "sched/waits.bpf.h"
 
 /* The part of a run that was sent stays in the cell that sent it: the thread that leaves is charged only for the rest.
  */
@@ -39,6 +40,16 @@ static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu 
 	return cell_at(cell_find(here, w, cpu, now));
 }
 
+/* SLOT's thread PREV leaves: notes what it waits for from NOW on. */
+static __always_inline void slot_left(struct dlt_sched_slot *slot, struct task_struct *prev, __u32 kind, __u32 state,
+				      __u64 now)
+{
+	slot_begin(slot, kind, sum_of(prev, state),
+		   state && kind == DLT_SCHED_TARGET ? call_of(prev, state) : DLT_SCHED_NO_CALL, now);
+	if (!state && kind == DLT_SCHED_TARGET && traces(DLT_waits))
+		slot->throttled = is_throttled(prev);
+}
+
 /* Notes what PREV, which leaves, waits for from NOW on. */
 static __always_inline void slot_leaves(const struct task_id *w, struct task_struct *prev, __u32 state, __u64 now)
 {
@@ -52,8 +63,7 @@ static __always_inline void slot_leaves(const struct task_id *w, struct task_str
 	}
 	slot = slot_take(w->tid);
 	if (slot)
-		slot_set(slot, sum_of(prev, state),
-			 state && w->kind == DLT_SCHED_TARGET ? call_of(prev, state) : DLT_SCHED_NO_CALL, now);
+		slot_left(slot, prev, w->kind, state, now);
 }
 
 static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const struct task_id *w, bool preempted,
@@ -97,15 +107,30 @@ static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sche
 	c->sums[DLT_SCHED_RUNQ] += runq;
 }
 
-/* Adds that W has waited in a call. */
+/* Whether sums by what ended a wait name the thread. */
+static __always_inline bool is_of_thread(__u32 by)
+{
+	return by == DLT_BY_THREAD || by == DLT_BY_EXIT;
+}
+
+/* Adds that W has waited in a call, until BY. Where the cells are taken, those threads that end its waits share one. */
 static __always_inline void waited(struct dlt_sched_cpu *here, struct task_id *w, __u32 cpu,
-				   struct dlt_sched_slot *slot, __u64 ns, __u64 now)
+				   struct dlt_sched_slot *slot, __u32 by, __u64 ns, __u64 now)
 {
 	struct dlt_sched_cell *c;
 	__u32 i;
 
 	w->call = slot->call;
+	w->by = by;
+	if (is_of_thread(by)) {
+		w->by_tgid = slot->by_tgid;
+		w->by_tid = slot->by_tid;
+	}
 	i = cell_find(here, w, cpu, now);
+	if (i == NO_CELL && w->by_tid) {
+		w->by_tgid = w->by_tid = 0;
+		i = cell_find(here, w, cpu, now);
+	}
 	c = cell_at(i);
 	if (!c) {
 		row_wait(w, cpu, slot->state, ns);
@@ -115,23 +140,29 @@ static __always_inline void waited(struct dlt_sched_cpu *here, struct task_id *w
 	cell_add_wait(c, slot->state, ns);
 }
 
-static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_id *w, __u64 now)
+static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *task, struct task_id *w,
+			    __u64 now)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
 	__u64 wake = slot ? slot_wake_at(slot, now) : now;
+	__u32 by = slot ? waker_by(task, slot) : DLT_BY_NOTHING;
+
+	if (slot && wait_is_long(slot, now) && !turn_is_over(here, now))
+		wait_send(task, slot, by, wake);
 
 	/* the wait first: in its search it may take a cell whose sums have been sent, and the next one must keep its
 	 * own */
 	if (slot && slot_waits(slot)) {
-		waited(here, w, cpu, slot, wake - slot_since(slot), now);
+		waited(here, w, cpu, slot, by, wake - slot_since(slot), now);
 		w->call = DLT_SCHED_NO_CALL;
+		w->by = w->by_tgid = w->by_tid = 0;
 	}
 	here->cell = cell_find(here, w, cpu, now);
 	comes_to(here, cell_at(here->cell), wake, now);
 	if (!slot)
 		return 0;
 	slot->cell = here->cell & (DLT_SCHED_CELLS - 1);
-	slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+	slot_came(slot, now);
 	return 0;
 }
 
@@ -148,7 +179,8 @@ static __always_inline void count_unseen(void)
 }
 
 /* W was not seen to come. It is assumed to have come right after the last thread that was seen. */
-static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const struct task_id *w)
+static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *task,
+				 const struct task_id *w)
 {
 	struct dlt_sched_cell *c = cell_at(here->cell);
 	struct task_id own = *w;
@@ -156,7 +188,7 @@ static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, const st
 	if (w->kind == DLT_SCHED_TARGET || (c && c->kind == DLT_SCHED_TARGET))
 		count_unseen();
 	settle(here);
-	comes(here, cpu, &own, here->since_ns);
+	comes(here, cpu, task, &own, here->since_ns);
 }
 
 /* --- threads that are not known, or no longer --------------------------------------------------------- */
@@ -176,7 +208,7 @@ static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct t
 	task_id_of(&w, prev);
 	w.kind = forget(here, w.kind);
 	if (here->since_ns && here->task != (__u64)prev)
-		came(here, cpu, &w);
+		came(here, cpu, prev, &w);
 	leaves(here, cpu, &w, !state, now);
 	slot_leaves(&w, prev, state, now);
 	return 0;
@@ -188,7 +220,7 @@ static __noinline int any_comes(struct dlt_sched_cpu *here, __u32 cpu, struct ta
 
 	task_id_of(&w, next);
 	w.kind = forget(here, w.kind);
-	return comes(here, cpu, &w, now);
+	return comes(here, cpu, next, &w, now);
 }
 
 /* The trace has not begun: notes only what threads are doing. */
@@ -201,7 +233,7 @@ static __noinline int before_begin(struct task_struct *prev, __u32 state, struct
 	slot_leaves(&w, prev, state, now);
 	slot = kind_of(next) < DLT_SCHED_OTHER ? slot_find(next->pid) : NULL;
 	if (slot)
-		slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+		slot_came(slot, now);
 	return 0;
 }
 
@@ -223,8 +255,7 @@ static __always_inline bool known_leaves(struct dlt_sched_cpu *here, struct task
 		slot = cell_fits(c, prev, kind, DLT_SCHED_NO_CALL) ? slot_find(prev->pid) : NULL;
 		if (!slot || state & TASK_DEAD)
 			return false;
-		slot_set(slot, sum_of(prev, state),
-			 state && kind == DLT_SCHED_TARGET ? call_of(prev, state) : DLT_SCHED_NO_CALL, now);
+		slot_left(slot, prev, kind, state, now);
 	}
 	c->sums[DLT_SCHED_RUN] += now - here->since_ns;
 	c->sums[DLT_SCHED_PREEMPTED] += !state;
@@ -237,6 +268,7 @@ static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, s
 	struct dlt_sched_cell *c, *call = NULL;
 	struct dlt_sched_slot *slot = NULL;
 	__u64 wake = now;
+	__u32 by;
 
 	if (kind < DLT_SCHED_OTHER) {
 		slot = slot_find(next->pid);
@@ -253,13 +285,17 @@ static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, s
 		if (!cell_fits(c, next, kind, DLT_SCHED_NO_CALL))
 			return false;
 		wake = slot_wake_at(slot, now);
+		by = waker_by(next, slot);
 		if (slot_waits(slot)) {
 			call = cell_at(first + (slot->wait_cell & (DLT_SCHED_CELLS - 1)));
-			if (!call || !cell_fits(call, next, kind, slot->call))
+			if (!call || !cell_fits(call, next, kind, slot->call) || call->by != by ||
+			    call->by_tid != (is_of_thread(by) ? slot->by_tid : 0))
 				return false;
 			cell_add_wait(call, slot->state, wake - slot_since(slot));
 		}
-		slot_set(slot, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+		if (wait_is_long(slot, now) && !turn_is_over(here, now))
+			wait_send(next, slot, by, wake);
+		slot_came(slot, now);
 	}
 	here->cell = i;
 	comes_to(here, c, wake, now);
@@ -312,17 +348,26 @@ int sched_switch(__u64 *ctx)
 	return 0;
 }
 
-/* The clock is read last: most threads woken on a machine are not in the target. */
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(sched_wakeup, struct task_struct *task)
+/*
+ * The clock is read last: most threads woken on a machine are not in the target. A thread on its way to sleep may be
+ * woken before it has left its CPU, and nothing else wakes it then: what would is noted while it runs, too.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	struct dlt_sched_slot *slot = slot_find(task->pid);
 	__u64 now;
 
-	if (!slot || slot->state <= DLT_SCHED_RUNQ || slot->wake_ns)
+	if (!slot || slot->state == DLT_SCHED_RUNQ || slot->wake_ns)
+		return 0;
+	if (slot->state == DLT_SCHED_RUN && slot->kind != DLT_SCHED_TARGET)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!ended(now))
+	if (ended(now))
+		return 0;
+	if (slot->kind == DLT_SCHED_TARGET)
+		waker_note(slot, task, now);
+	if (slot->state > DLT_SCHED_RUNQ)
 		slot->wake_ns = now;
 	return 0;
 }
@@ -337,6 +382,6 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 		return 0;
 	slot = kind_of(task) < DLT_SCHED_OTHER ? slot_take(task->pid) : NULL;
 	if (slot)
-		slot_set(slot, DLT_SCHED_RUNQ, DLT_SCHED_NO_CALL, now);
+		slot_begin(slot, kind_of(task), DLT_SCHED_RUNQ, DLT_SCHED_NO_CALL, now);
 	return 0;
 }

@@ -59,6 +59,13 @@ static __always_inline bool is_kept_out(__u32 tgid)
 	return is & DLT_TARGET_HELD || (dlt_cfg.all && is & DLT_TARGET_IN);
 }
 
+/* Whether rows may have the process's name. An owner without rights does not see the names of other users' processes.
+ */
+static __always_inline bool may_name(__u32 tgid)
+{
+	return !dlt_cfg.owned || target_had(tgid);
+}
+
 /* --- slots -------------------------------------------------------------------------------------- */
 
 static __always_inline struct dlt_sched_slot *slot_find(__u32 tid)

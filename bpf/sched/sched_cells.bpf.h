@@ -39,6 +39,8 @@ struct task_id {
 	char comm[DLT_COMM_LEN];
 	__u32 kind;
 	__u32 call;
+	__u32 by;
+	__u32 by_tgid, by_tid; /* of BY thread and exit */
 };
 
 static __always_inline __u32 kind_of(struct task_struct *task)
@@ -63,6 +65,7 @@ static __always_inline void task_id_of(struct task_id *w, struct task_struct *ta
 	w->tgid = task->tgid;
 	w->start_ns = task->start_time;
 	w->call = DLT_SCHED_NO_CALL;
+	w->by = w->by_tgid = w->by_tid = 0;
 	task_comm(w->comm, task);
 	w->kind = kind_of(task);
 }
@@ -92,6 +95,10 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id
 		rec->hdr.lat_ns += rec->hdr.ts_ns - end;
 	rec->call = w->call;
 	rec->kind = w->kind;
+	rec->by = w->by;
+	rec->by_tgid = w->by_tgid ?: DLT_NONE32;
+	rec->by_tid = w->by_tgid ? w->by_tid : DLT_NONE32;
+	rec->pad = 0;
 	rec->cpu = cpu;
 	if (w->call == DLT_SCHED_NO_CALL) {
 		rec->sums[DLT_SCHED_DISK] = rec->sums[DLT_SCHED_BLOCKED] = rec->sums[DLT_SCHED_SLEEP] = DLT_NONE;
@@ -107,7 +114,7 @@ static __always_inline void count(bool sent)
 {
 	struct dlt_stats *st = stats_of(DLT_sched);
 
-	if (!st)
+	if (!st || !traces(DLT_sched))
 		return;
 	__sync_fetch_and_add(&st->seen, 1);
 	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
@@ -116,7 +123,7 @@ static __always_inline void count(bool sent)
 /* A row of a single run or wait of W: no cell had room, or the trace is ending. */
 static __noinline int row_single(const struct task_id *w, __u32 cpu, const __u64 sums[DLT_SCHED_SUMS])
 {
-	void *ring = ring_here();
+	void *ring = traces(DLT_sched) ? ring_here() : NULL;
 	struct dlt_sched *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
 	__u64 span = 0;
 
@@ -160,12 +167,12 @@ static __always_inline struct dlt_sched_cell *cell_at(__u32 i)
 
 static __always_inline bool cell_is_of(const struct dlt_sched_cell *c, const struct task_id *w)
 {
-	return c->tid == w->tid && c->call == w->call && c->start_ns == w->start_ns &&
-	       *(__u64 *)c->comm == *(__u64 *)w->comm && *(__u64 *)(c->comm + 8) == *(__u64 *)(w->comm + 8) &&
-	       c->kind == w->kind;
+	return c->tid == w->tid && c->call == w->call && c->start_ns == w->start_ns && c->by == w->by &&
+	       c->by_tid == w->by_tid && *(__u64 *)c->comm == *(__u64 *)w->comm &&
+	       *(__u64 *)(c->comm + 8) == *(__u64 *)(w->comm + 8) && c->kind == w->kind;
 }
 
-/* cell_is_of() for TASK at this moment, whose kind is KIND. */
+/* cell_is_of() for TASK at this moment, whose kind is KIND, but for what ended its waits. */
 static __always_inline bool cell_fits(const struct dlt_sched_cell *c, struct task_struct *task, __u32 kind, __u32 call)
 {
 	return c->tid == (__u32)task->pid && c->call == call && c->kind == kind && c->start_ns == task->start_time &&
@@ -186,6 +193,9 @@ static __always_inline void cell_take(volatile struct dlt_sched_cell *c, const s
 	*(volatile __u64 *)c->comm = *(__u64 *)w->comm;
 	*(volatile __u64 *)(c->comm + 8) = *(__u64 *)(w->comm + 8);
 	c->call = w->call;
+	c->by = w->by;
+	c->by_tgid = w->by_tgid;
+	c->by_tid = w->by_tid;
 	for (int i = 0; i < DLT_SCHED_SUMS; i++)
 		c->sums[i] = c->sent[i] = 0;
 	c->max_ns = 0;
@@ -198,7 +208,9 @@ static __always_inline __u32 cell_hash(const struct task_id *w)
 {
 	__u64 comm = *(__u64 *)w->comm ^ *(__u64 *)(w->comm + 8) << 1;
 
-	return (w->tid ^ w->call << 20 ^ (__u32)comm ^ (__u32)(comm >> 32)) * 0x9e3779b1u >> 16;
+	return (w->tid ^ w->call << 20 ^ w->by << 14 ^ w->by_tid << 7 ^ (__u32)comm ^ (__u32)(comm >> 32)) *
+		       0x9e3779b1u >>
+	       16;
 }
 
 /*

@@ -9,7 +9,7 @@
 
 #include "sched/sched_cells.bpf.h"
 
-const volatile __u32 stack_bytes = 0; /* size of a kernel stack; 0: the kernel has bpf_task_pt_regs */
+const volatile __u8 by_stack = 0; /* the kernel has no bpf_task_pt_regs */
 
 /* --- slots --------------------------------------------------------------------------------------- */
 
@@ -32,10 +32,15 @@ static __always_inline __u64 slot_wake(const struct dlt_sched_slot *s, __u64 now
 	return s->state == DLT_SCHED_RUNQ || wake < since ? since : wake;
 }
 
-/* For a thread that comes NOW: returns since when it has been able to run. */
+/*
+ * For a thread that comes NOW: returns since when it has been able to run. One that nothing has woken since it left,
+ * but before, had been woken on its way to sleep.
+ */
 static __always_inline __u64 slot_wake_at(const struct dlt_sched_slot *s, __u64 now)
 {
-	return s->state == DLT_SCHED_RUN ? now : slot_wake(s, now);
+	if (s->state == DLT_SCHED_RUN)
+		return now;
+	return !s->wake_ns && s->by ? slot_since(s) : slot_wake(s, now);
 }
 
 /* Whether it has waited in a call. */
@@ -50,6 +55,22 @@ static __always_inline void slot_set(struct dlt_sched_slot *s, __u32 state, __u3
 	s->call = call;
 	s->wake_ns = 0;
 	s->since_ns = now;
+}
+
+/* It is on a CPU from NOW on: nothing has woken it. */
+static __always_inline void slot_came(struct dlt_sched_slot *s, __u64 now)
+{
+	s->by = 0;
+	s->sock = 0;
+	slot_set(s, DLT_SCHED_RUN, DLT_SCHED_NO_CALL, now);
+}
+
+/* Of a thread of KIND, which leaves its CPU or is new. Its waker may have noted itself already. */
+static __always_inline void slot_begin(struct dlt_sched_slot *s, __u32 kind, __u32 state, __u32 call, __u64 now)
+{
+	s->kind = kind;
+	s->throttled = 0;
+	slot_set(s, state, call, now);
 }
 
 /* --- what a thread waits for --------------------------------------------------------------------- */
@@ -68,6 +89,27 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 	return BPF_CORE_READ(task, thread_info.cpu);
 }
 
+struct task_struct___throttled {
+	unsigned throttled : 1;
+} __attribute__((preserve_access_index));
+
+/*
+ * Whether TASK, which could run on, has lost its CPU because the quota of its cgroup is used up: its own flag since
+ * 6.18 (commit 2cd571245b43), before that its queue's count.
+ */
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	struct task_struct___throttled *own = (void *)task;
+	struct cfs_rq *queue;
+
+	if (bpf_core_field_exists(own->throttled) && BPF_CORE_READ_BITFIELD_PROBED(own, throttled))
+		return true;
+	if (!bpf_core_field_exists(struct cfs_rq, throttle_count))
+		return false;
+	queue = BPF_CORE_READ(task, se.cfs_rq);
+	return queue && BPF_CORE_READ(queue, throttle_count);
+}
+
 /* Returns the sum to add to for TASK, which no longer runs, in STATE. */
 static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 {
@@ -78,14 +120,28 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? DLT_SCHED_DISK : DLT_SCHED_BLOCKED;
 }
 
+/* arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h, without a sanitizer in the kernel */
+#define STACK_BYTES 16384
+
+/* TASK's registers where the kernel has no bpf_task_pt_regs for them: saved at the end of its stack. */
+static __always_inline struct pt_regs *stack_regs(struct task_struct *task)
+{
+	return (struct pt_regs *)(BPF_CORE_READ(task, stack) + STACK_BYTES) - 1;
+}
+
+static __always_inline struct pt_regs *task_regs(struct task_struct *task)
+{
+	return by_stack ? stack_regs(task) : (struct pt_regs *)bpf_task_pt_regs(task);
+}
+
 /*
- * Returns the call of TASK, which has stopped in the kernel: its registers are saved at the end of its stack.
- * Exceptions leave -1 there (arch/x86/entry/entry_64.S).
+ * Returns the call of TASK, which has stopped in the kernel. Exceptions leave -1 in its register
+ * (arch/x86/entry/entry_64.S).
  */
 static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 {
-	struct pt_regs *regs;
-	long nr;
+	struct pt_regs *regs = task_regs(task);
+	long nr = by_stack ? BPF_CORE_READ(regs, CALL_NR) : regs->CALL_NR;
 
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return DLT_SCHED_WORKER;
@@ -95,13 +151,6 @@ static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 	if (task->thread_info.status & 2) /* TS_COMPAT, asm/thread_info.h */
 		return DLT_SCHED_COMPAT;
 #endif
-	if (stack_bytes) {
-		regs = (struct pt_regs *)(BPF_CORE_READ(task, stack) + stack_bytes) - 1;
-		nr = BPF_CORE_READ(regs, CALL_NR);
-	} else {
-		regs = (struct pt_regs *)bpf_task_pt_regs(task);
-		nr = regs->CALL_NR;
-	}
 	return nr < 0 || nr >= DLT_SYSCALLS ? DLT_SCHED_FAULT : (__u32)nr;
 }
 

@@ -9,6 +9,7 @@
 
 #include "sched/sched_cells.bpf.h"
 #include "sched/sched_life.bpf.h"
+#include "sched/waits.bpf.h"
 
 /* An int on 6.18, narrower on 7.2, with other fields after it: read with the width that it has. */
 static __always_inline bool task_on_cpu(struct task_struct *task)
@@ -70,6 +71,9 @@ static __always_inline void task_id_of_cell(struct task_id *w, volatile struct d
 	*(__u64 *)(w->comm + 8) = *(volatile __u64 *)(c->comm + 8);
 	w->kind = c->kind;
 	w->call = c->call;
+	w->by = c->by;
+	w->by_tgid = c->by_tgid;
+	w->by_tid = c->by_tid;
 }
 
 /*
@@ -120,7 +124,7 @@ __noinline int sched_send_cell(__u32 i, __u32 online)
 {
 	volatile struct dlt_sched_cell *c = bpf_map_lookup_elem(&cells, &i);
 
-	if (c && c->kind)
+	if (c && c->kind && traces(DLT_sched))
 		cell_send(c, i, online, sched_clock.end_ns ?: bpf_ktime_get_ns());
 	return 0;
 }
@@ -146,9 +150,9 @@ static __always_inline void task_begin(struct task_struct *task, const struct ta
 		return;
 	slot = slot_take(w->tid);
 	if (slot)
-		slot_set(slot, sum_of(task, state),
-			 w->kind == DLT_SCHED_TARGET && state ? call_of(task, state) : DLT_SCHED_NO_CALL,
-			 bpf_ktime_get_ns());
+		slot_begin(slot, w->kind, sum_of(task, state),
+			   w->kind == DLT_SCHED_TARGET && state ? call_of(task, state) : DLT_SCHED_NO_CALL,
+			   bpf_ktime_get_ns());
 }
 
 /* A thread that was on its CPU all the time without a switch, or has run without a cell since it came. */
@@ -184,12 +188,15 @@ static __always_inline void task_end(struct task_struct *task, struct task_id *w
 	if (!slot || slot->state == DLT_SCHED_RUN)
 		return;
 	wake = slot_wake(slot, end);
+	if (wait_is_long(slot, end))
+		wait_send(task, slot, slot_waits(slot) && wake == end ? DLT_BY_END : waker_by(task, slot), wake);
 	if (end > wake) {
 		sums[DLT_SCHED_RUNQ] = end - wake;
 		row_single(w, cpu, sums);
 	}
 	if (slot_waits(slot)) {
 		w->call = slot->call;
+		w->by = wake == end ? DLT_BY_END : waker_by(task, slot);
 		row_wait(w, cpu, slot->state, wake - slot_since(slot));
 	}
 }

@@ -32,13 +32,6 @@ static __always_inline __u32 state_of(__u32 state, bool preempted)
 	return DLT_STATE_S;
 }
 
-/* Whether rows may have the process's name. An owner without rights does not see the names of other users' processes.
- */
-static __always_inline bool may_name(__u32 tgid)
-{
-	return !dlt_cfg.owned || target_had(tgid);
-}
-
 static __always_inline void send(const __u64 *ctx, __u32 cpu, __u32 state, __s64 run_ns, __s64 wait_ns)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];

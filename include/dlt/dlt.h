@@ -58,6 +58,13 @@ struct dlt_file_at {
 	__u32 dev; /* that of stat(2); 0: equal to the one in the identity */
 };
 
+/* The remote end of a socket. */
+struct dlt_peer {
+	__u8 addr[16]; /* IPv4: the first four */
+	__u16 family; /* 0: none; AF_INET, AF_INET6 */
+	__u16 port;
+};
+
 /* dlt_file.flags and the flags of a walked path */
 #define DLT_PATH_UNREACHABLE 1 /* not below the process's root */
 #define DLT_PATH_TRUNCATED 2 /* longer than DLT_PATH_MAX, or deeper than the walk goes */
@@ -257,6 +264,7 @@ struct dlt_config {
 DLT_ASSERT_SIZE(dlt_hdr, 48);
 DLT_ASSERT_SIZE(dlt_file_id, 16);
 DLT_ASSERT_SIZE(dlt_file_at, 16);
+DLT_ASSERT_SIZE(dlt_peer, 20);
 DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);

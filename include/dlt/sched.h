@@ -7,6 +7,7 @@
 #define DLT_SCHED_H
 
 #include "dlt/dlt.h"
+#include "dlt/waits.h"
 
 /* The owner of the time. */
 enum dlt_sched_kind {
@@ -42,8 +43,8 @@ enum dlt_sched_sum {
 
 /*
  * Either what a thread did on a CPU since its last row for that CPU (CALL is DLT_SCHED_NO_CALL), or what it
- * waited for in a call (CPU is DLT_NONE); sums that belong to the other kind are DLT_NONE. hdr.lat_ns is
- * the length of the row's interval.
+ * waited for in a call (CPU is DLT_NONE), by what ended the waits; sums that belong to the other kind are DLT_NONE.
+ * hdr.lat_ns is the length of the row's interval.
  */
 struct dlt_sched {
 	struct dlt_hdr hdr;
@@ -52,6 +53,10 @@ struct dlt_sched {
 	__s64 max_ns; /* the longest wait */
 	__u32 call;
 	__u32 kind;
+	__u32 by; /* enum dlt_wait_by */
+	__s32 by_tgid; /* of BY thread and exit; DLT_NONE32: none, or several together */
+	__s32 by_tid;
+	__u32 pad;
 };
 
 /*
@@ -65,6 +70,9 @@ struct dlt_sched_cell {
 	char comm[DLT_COMM_LEN];
 	__u32 kind;
 	__u32 call;
+	__u32 by;
+	__u32 by_tgid, by_tid; /* 0: none, or several */
+	__u32 pad;
 	__u64 sums[DLT_SCHED_SUMS];
 	__u64 max_ns; /* of what has not been sent */
 	__u64 sent[DLT_SCHED_SUMS]; /* COUNT is written last */
@@ -77,7 +85,14 @@ struct dlt_sched_cell {
 #define DLT_SCHED_CELL_IDLE 0
 #define DLT_SCHED_CELL_OTHER 1
 
-/* A CPU: the thread that is running on it. */
+/* The context in which a CPU runs. */
+enum dlt_sched_context {
+	DLT_CONTEXT_TASK,
+	DLT_CONTEXT_SOFTIRQ,
+	DLT_CONTEXT_HARDIRQ,
+};
+
+/* A CPU: the thread that is running on it, and what has interrupted that. */
 struct dlt_sched_cpu {
 	__u64 since_ns; /* 0: no switch has been seen on it */
 	__u64 task; /* that came then */
@@ -86,17 +101,32 @@ struct dlt_sched_cpu {
 	__u32 seq; /* odd while its hook changes all this */
 	__u32 online; /* online at the trace's begin */
 	__u32 found; /* result of the search for a cell: in memory, as the verifier need not track it */
+	__u64 count_at; /* address of its preempt count; 0: not known yet */
+	__u64 sock, sock_ns; /* struct sock *: what has become readable last, and when, */
+	__u32 sock_tid; /* while this thread was there, in the context */
+	__u8 sock_context;
+	__u8 in_timer, in_hrtimer; /* functions of timers run */
+	__u8 in_irq, in_softirq; /* where the kernel shows no count */
+	__u8 pad[7];
+	__u32 turn, rows; /* rows of waits in this turn */
+	__u64 apart[5]; /* from the next CPU's */
 };
 
-/* A known thread, and what it has been doing SINCE. */
+/* A known thread, what it has been doing SINCE, and what woke it: a cache line. */
 struct dlt_sched_slot {
 	__u64 since_ns;
 	__u64 wake_ns; /* when it was woken; 0: not yet */
 	__u32 tid; /* 0: free */
-	__u32 state; /* enum dlt_sched_sum */
+	__u8 state; /* enum dlt_sched_sum */
+	__u8 kind; /* enum dlt_sched_kind */
+	__u8 by; /* enum dlt_wait_by, as far as the waker could tell */
+	__u8 throttled; /* it has left the CPU as its cgroup's quota was used up */
 	__u32 call; /* the call that it waits in */
 	__u16 cell; /* of a CPU's: the last place of its cell, */
 	__u16 wait_cell; /* and the last place of the call's */
+	__u64 sock; /* struct sock * whose data woke it; 0: none, or not known */
+	__u32 by_tgid, by_tid; /* 0: no thread */
+	char by_comm[DLT_COMM_LEN];
 };
 
 /* Set by the daemon. */
@@ -105,9 +135,9 @@ struct dlt_sched_clock {
 	__u64 end_ns; /* 0: not yet; set before that time */
 };
 
-DLT_ASSERT_SIZE(dlt_sched, 128);
-DLT_ASSERT_SIZE(dlt_sched_cell, 168);
-DLT_ASSERT_SIZE(dlt_sched_cpu, 40);
-DLT_ASSERT_SIZE(dlt_sched_slot, 32);
+DLT_ASSERT_SIZE(dlt_sched, 144);
+DLT_ASSERT_SIZE(dlt_sched_cell, 184);
+DLT_ASSERT_SIZE(dlt_sched_cpu, 128);
+DLT_ASSERT_SIZE(dlt_sched_slot, 64);
 
 #endif

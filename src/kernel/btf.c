@@ -234,6 +234,22 @@ int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *
 	return btf__find_by_name_kind(k->btf, whole, BTF_KIND_FUNC);
 }
 
+bool kernel_btf_percpu(const struct kernel_btf *k, const char *name, uint32_t *ret)
+{
+	int id = btf__find_by_name_kind(k->btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = id < 0 ? NULL : btf__type_by_id(k->btf, (__u32)id);
+
+	for (unsigned int i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_var_secinfo *variable = &btf_var_secinfos(section)[i];
+
+		if (strcmp(name_of(k->btf, btf__type_by_id(k->btf, variable->type)), name))
+			continue;
+		*ret = variable->offset;
+		return true;
+	}
+	return false;
+}
+
 bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, name, kind);

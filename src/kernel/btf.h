@@ -45,6 +45,9 @@ int kernel_btf_index(struct kernel_btf *btf);
 int kernel_btf_tp(const struct kernel_btf *k, const char *name);
 int kernel_btf_func(const struct kernel_btf *k, const char *prefix, const char *name);
 
+/* Sets *RET to the place of per-CPU variable NAME in its section. False: the kernel's BTF does not have it. */
+bool kernel_btf_percpu(const struct kernel_btf *k, const char *name, uint32_t *ret);
+
 /* Has the type NAME, a struct, union or enum by KIND (BTF_KIND_*), such a member or value? */
 bool btf_has_member(const struct btf *btf, unsigned int kind, const char *name, const char *member);
 

@@ -26,7 +26,7 @@ static const struct field_name kind_names[] = {
 	{ DLT_SCHED_OTHER, "other" },   { DLT_SCHED_IDLE, "idle" },     { 0, NULL },
 };
 
-static const struct field_name call_names[] = {
+const struct field_name sched_call_names[] = {
 	{ DLT_SCHED_NO_CALL, "-" },
 	{ DLT_SCHED_FAULT, "fault" },
 	{ DLT_SCHED_WORKER, "worker" },
@@ -36,6 +36,13 @@ static const struct field_name call_names[] = {
 #include "syscall_names.inc"
 #undef CALL
 	{ 0, NULL },
+};
+
+const struct field_name wait_by_names[] = {
+	{ DLT_BY_NOTHING, "-" },     { DLT_BY_THREAD, "thread" }, { DLT_BY_EXIT, "exit" },
+	{ DLT_BY_SIGNAL, "signal" }, { DLT_BY_TIMER, "timer" },   { DLT_BY_DISK, "disk" },
+	{ DLT_BY_NET, "net" },       { DLT_BY_KERNEL, "kernel" }, { DLT_BY_INTERRUPT, "interrupt" },
+	{ DLT_BY_END, "end" },       { DLT_BY_UNKNOWN, "?" },     { 0, NULL },
 };
 
 #define SUM(i) offsetof(struct dlt_sched, sums[DLT_SCHED_##i])
@@ -49,7 +56,7 @@ static const struct field fields[] = {
 	{ "CALL",
 	  "the call in which the thread waited, fault (a page fault), stopped (by a signal or a debugger), worker (a "
 	  "kernel thread that works for the process), compat (a 32-bit call); - in rows of CPUs",
-	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, call_names },
+	  FIELD_NAME, offsetof(struct dlt_sched, call), 0, 0, sched_call_names },
 	{ "SPAN_NS", "time that the row covers, ns", FIELD_U64, offsetof(struct dlt_sched, hdr.lat_ns) },
 	{ "COUNT", "how often the thread got the CPU, or waited in the call", FIELD_S64, SUM(COUNT) },
 	{ "PREEMPTED", "how often it lost the CPU while it could run on", FIELD_S64, SUM(PREEMPTED) },
@@ -59,13 +66,100 @@ static const struct field fields[] = {
 	{ "BLOCKED_NS", "time in other uninterruptible waits (kernel locks), ns", FIELD_S64, SUM(BLOCKED) },
 	{ "SLEEP_NS", "time in all other waits, ns", FIELD_S64, SUM(SLEEP) },
 	{ "MAX_NS", "the longest wait, ns", FIELD_S64, offsetof(struct dlt_sched, max_ns) },
+	{ "BY", "what ended the waits, as in waits.out; - in rows of CPUs", FIELD_NAME, offsetof(struct dlt_sched, by),
+	  .names = wait_by_names },
+	{ "BY_PID", "process of the thread that ended them; - if none did, or several together", FIELD_S32,
+	  offsetof(struct dlt_sched, by_tgid) },
+	{ "BY_TID", "that thread", FIELD_S32, offsetof(struct dlt_sched, by_tid) },
 };
 #undef SUM
 
 /* --- what differs between kernels ------------------------------------------------------------------ */
 
-/* arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h, without a sanitizer in the kernel */
-#define STACK_BYTES 16384
+/* Calls whose first argument is a descriptor, and that may wait. */
+static const int calls_on_fd[] = {
+	SYS_read,
+	SYS_write,
+	SYS_close,
+	SYS_fstat,
+	SYS_ioctl,
+	SYS_pread64,
+	SYS_pwrite64,
+	SYS_readv,
+	SYS_writev,
+	SYS_preadv,
+	SYS_pwritev,
+	SYS_preadv2,
+	SYS_pwritev2,
+	SYS_sendfile,
+	SYS_splice,
+	SYS_tee,
+	SYS_vmsplice,
+	SYS_connect,
+	SYS_accept,
+	SYS_accept4,
+	SYS_sendto,
+	SYS_recvfrom,
+	SYS_sendmsg,
+	SYS_recvmsg,
+	SYS_sendmmsg,
+	SYS_recvmmsg,
+	SYS_fcntl,
+	SYS_flock,
+	SYS_fsync,
+	SYS_fdatasync,
+	SYS_syncfs,
+	SYS_ftruncate,
+	SYS_fallocate,
+	SYS_getdents64,
+	SYS_fadvise64,
+	SYS_readahead,
+	SYS_copy_file_range,
+#ifdef SYS_getdents
+	SYS_getdents,
+#endif
+#ifdef SYS_sync_file_range
+	SYS_sync_file_range,
+#endif
+};
+
+/* Those that wait for the thread's own requests, whose ends are interrupts. */
+static const int calls_for_disk[] = { SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter };
+
+static void program_use(struct bpf_program *program, bool use)
+{
+	bpf_program__set_autoload(program, use);
+}
+
+/* Where the count of a CPU's interrupts is: see bpf/sched/sched_waker.bpf.h. */
+static void count_find(struct sched_bpf *skel, const struct kernel_btf *kernel)
+{
+	uint32_t queue, count;
+
+	if (!kernel_btf_percpu(kernel, "runqueues", &queue) ||
+	    (!kernel_btf_percpu(kernel, "__preempt_count", &count) && !kernel_btf_percpu(kernel, "pcpu_hot", &count)))
+		return;
+	skel->rodata->count_from_queue = (int64_t)count - (int64_t)queue;
+	skel->rodata->count_known = 1;
+}
+
+/* What ends waits is looked at if they have rows, or sums. */
+static void wakers_choose(struct sched_bpf *skel, const struct kernel_btf *kernel)
+{
+	bool irqs;
+
+	count_find(skel, kernel);
+	irqs = !skel->rodata->count_known;
+	for (size_t i = 0; i < ARRAY_SIZE(calls_on_fd); i++)
+		skel->rodata->calls_on_fd[calls_on_fd[i] / 64] |= 1ULL << (calls_on_fd[i] & 63);
+	for (size_t i = 0; i < ARRAY_SIZE(calls_for_disk); i++)
+		skel->rodata->calls_for_disk[i] = (uint32_t)calls_for_disk[i];
+	program_use(skel->progs.sched_sock, kernel_btf_tp(kernel, "sk_data_ready") >= 0);
+	program_use(skel->progs.sched_irq_begins, irqs);
+	program_use(skel->progs.sched_irq_ends, irqs);
+	program_use(skel->progs.sched_softirq_begins, irqs);
+	program_use(skel->progs.sched_softirq_ends, irqs);
+}
 
 static int sched_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
 {
@@ -78,8 +172,8 @@ static int sched_open(struct probe_object *object, const struct dlt_config *cfg,
 	skel = object->owner;
 	skel->rodata->state_is_given = (uint8_t)given;
 	/* 5.15, commit dd6e10fbd9fb */
-	skel->rodata->stack_bytes =
-		btf_has_member(kernel->btf, BTF_KIND_ENUM, "bpf_func_id", "BPF_FUNC_task_pt_regs") ? 0 : STACK_BYTES;
+	skel->rodata->by_stack = !btf_has_member(kernel->btf, BTF_KIND_ENUM, "bpf_func_id", "BPF_FUNC_task_pt_regs");
+	wakers_choose(skel, kernel);
 	bpf_program__set_autoattach(skel->progs.sched_send, false);
 	bpf_program__set_autoattach(skel->progs.sched_tasks, false);
 	r = bpf_map__set_max_entries(skel->maps.cells, n_cpus * DLT_SCHED_CELLS);
@@ -207,7 +301,7 @@ const struct probe sched_probe = {
 		"call",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sched),
-	.flags = PROBE_SELECTABLE | PROBE_MAY_LACK,
+	.flags = PROBE_SELECTABLE | PROBE_MAY_LACK | PROBE_OWN_SCRATCH,
 	.open = sched_open,
 	.emit = sched_send_sums,
 };

@@ -8,6 +8,10 @@
 #include <bpf/btf.h>
 
 #include "kernel/btf.h"
+#include "trace/field.h"
+
+/* Values of CALL and BY. */
+extern const struct field_name sched_call_names[], wait_by_names[];
 
 /*
  * Does tracepoint sched_switch (preempt, prev, next) also pass prev's state, after these? 0 or 1.

@@ -457,14 +457,14 @@ static void imply_rotate(struct config *cfg)
 }
 
 /*
- * Sums of CPU scheduling are on by default, as the report needs them to find waits, but not with --all. Probes that are
+ * Sums of CPU scheduling, and rows of waits, are on by default, as the report needs them, but not with --all. Probes that are
  * on by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user requests
  * may not.
  */
 static void imply_optional(struct config *cfg)
 {
 	if (cfg->all)
-		cfg->probes &= ~PROBE_BIT(DLT_sched) | cfg->probes_named;
+		cfg->probes &= ~(PROBE_BIT(DLT_sched) | PROBE_BIT(DLT_waits)) | cfg->probes_named;
 	cfg->may_lack = probe_mask_of(PROBE_MAY_LACK, 0) & ~cfg->probes_named;
 }
 

@@ -38,6 +38,7 @@ enum field_kind {
 	FIELD_FILESTATE, /* struct dlt_file */
 	FIELD_REALDEV,
 	FIELD_REALINO, /* struct dlt_file_at: "-" where there is none */
+	FIELD_PEER, /* struct dlt_peer */
 };
 
 /* A value or bit and its name; ends with name NULL. MASK 0: VALUE is its own mask. */

@@ -2,6 +2,7 @@
 /* Field tables to text: one small function per kind of field, no allocation, no libc formatting. */
 #include "trace/record.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -332,6 +333,24 @@ static char *put_real(char *out, enum field_kind kind, const struct dlt_file_at 
 	return out;
 }
 
+/* A colon and a port follow the address, which is in brackets where it has colons itself (RFC 3986). */
+static char *put_peer(char *out, const struct dlt_peer *peer)
+{
+	char addr[INET6_ADDRSTRLEN];
+
+	if (!inet_ntop(peer->family, peer->addr, addr, sizeof(addr))) {
+		*out++ = '-';
+		return out;
+	}
+	if (peer->family == AF_INET6)
+		*out++ = '[';
+	out = stpcpy(out, addr);
+	if (peer->family == AF_INET6)
+		*out++ = ']';
+	*out++ = ':';
+	return text_put_u64(out, peer->port);
+}
+
 static char *put_field(char *out, const struct probe *probe, const struct field *field, const void *rec,
 		       struct record_ctx *ctx)
 {
@@ -394,6 +413,8 @@ static char *put_field(char *out, const struct probe *probe, const struct field 
 	case FIELD_REALDEV:
 	case FIELD_REALINO:
 		return put_real(out, field->kind, (const void *)at);
+	case FIELD_PEER:
+		return put_peer(out, (const void *)at);
 	case FIELD_FILETYPE:
 		s = record_seg(probe, rec, field->offset + sizeof(*file), 0, &len);
 		return put_name(out, file_type(file, s, len), ctx);

@@ -28,6 +28,7 @@
 #include "dlt/sync.h"
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
+#include "dlt/waits.h"
 #include "dlt/workload.h"
 #include "kernel/btf.h"
 #include "trace/probe_mask.h"
@@ -73,8 +74,8 @@ static const struct {
 			 sizeof(struct dlt_rollup), PROBE_NEVER_PAUSED },
 	[DLT_sched] = { "sched",
 			"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
-			"BLOCKED_NS SLEEP_NS MAX_NS",
-			sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_MAY_LACK },
+			"BLOCKED_NS SLEEP_NS MAX_NS BY BY_PID BY_TID",
+			sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_MAY_LACK | PROBE_OWN_SCRATCH },
 	[DLT_sched_switch] = { "sched_switch",
 			       "TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
 			       "RUN_NS WAIT_NS",
@@ -87,6 +88,9 @@ static const struct {
 			 "TIMESTAMP TIME PID TID COMM RW FUNC LAT_NS REQUESTED RETURNED OFFSET DISK_BYTES "
 			 "FD FLAGS FID FILE",
 			 sizeof(struct dlt_vfs_rw), CALLS | PROBE_MORE_ROWS },
+	[DLT_waits] = { "waits",
+			"TIMESTAMP TIME PID TID COMM CALL STATE LAT_NS RUNQ_NS BY BY_PID BY_TID BY_COMM PEER FID FILE",
+			sizeof(struct dlt_waits), PROBE_SELECTABLE | PROBE_MAY_LACK },
 	[DLT_workload] = { "workload", "TIMESTAMP TIME TEXT", sizeof(struct dlt_workload), 0 },
 };
 
@@ -179,6 +183,8 @@ static size_t width_of(const struct field *f)
 	case FIELD_REALDEV:
 	case FIELD_REALINO:
 		return sizeof(struct dlt_file_at);
+	case FIELD_PEER:
+		return sizeof(struct dlt_peer);
 	case FIELD_FILETYPE: /* looks at the path as well */
 	case FIELD_REALPATH:
 		return sizeof(struct dlt_file) + sizeof(struct dlt_segs);
@@ -196,6 +202,7 @@ static size_t alignment_of(const struct field *f)
 	case FIELD_USTR:
 	case FIELD_STACK:
 	case FIELD_ABS:
+	case FIELD_PEER:
 		return 2;
 	case FIELD_FID:
 	case FIELD_FILE:

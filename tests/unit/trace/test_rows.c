@@ -682,6 +682,8 @@ static struct dlt_sched *sched_begin(uint32_t kind, int64_t cpu, uint32_t call)
 	for (unsigned int i = DLT_SCHED_DISK; i <= DLT_SCHED_SLEEP; i++)
 		rec->sums[i] = of_cpu ? DLT_NONE : rec->sums[i];
 	rec->max_ns = of_cpu ? DLT_NONE : 9;
+	rec->by = of_cpu ? DLT_BY_NOTHING : DLT_BY_TIMER;
+	rec->by_tgid = rec->by_tid = DLT_NONE32;
 	return rec;
 }
 
@@ -693,6 +695,11 @@ static void rows_of_sched(void **state)
 	rec_emit();
 	sched_begin(DLT_SCHED_TARGET, 1, SYS_futex);
 	set_comm(HOSTILE);
+	rec_emit();
+	rec = sched_begin(DLT_SCHED_TARGET, 1, SYS_futex);
+	rec->by = DLT_BY_THREAD;
+	rec->by_tgid = 100;
+	rec->by_tid = 102;
 	rec_emit();
 	sched_begin(DLT_SCHED_TARGET, 1, DLT_SCHED_FAULT);
 	rec_emit();

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows of waits.out: one for each long time that a thread of the target was off its CPU. */
+#ifndef SCHED_WAITS_BPF_H
+#define SCHED_WAITS_BPF_H
+
+#include "sched/sched_waker.bpf.h"
+
+/* Whether SLOT's thread, which is back NOW, gets a row. */
+static __always_inline bool wait_is_long(const struct dlt_sched_slot *slot, __u64 now)
+{
+	return slot->kind == DLT_SCHED_TARGET && slot->state != DLT_SCHED_RUN &&
+	       now - slot_since(slot) >= DLT_WAITS_MIN_NS && traces(DLT_waits);
+}
+
+/* Whether there are no more rows for this CPU in this turn; the sums have what is left out. */
+static __always_inline bool turn_is_over(struct dlt_sched_cpu *here, __u64 now)
+{
+	__u32 turn = (__u32)(now >> DLT_WAITS_TURN_SHIFT);
+	struct dlt_stats *st;
+
+	if (here->turn != turn) {
+		here->turn = turn;
+		here->rows = 0;
+	}
+	if (here->rows++ < DLT_WAITS_MAX)
+		return false;
+	st = stats_of(DLT_waits);
+	if (st)
+		__sync_fetch_and_add(&st->unread, 1);
+	return true;
+}
+
+static __always_inline void count_wait(bool sent)
+{
+	struct dlt_stats *st = stats_of(DLT_waits);
+
+	if (!st)
+		return;
+	__sync_fetch_and_add(&st->seen, 1);
+	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
+}
+
+/* Whether a thread ends such waits, unless SLOT has none. */
+static __always_inline bool is_by_thread(__u32 by)
+{
+	return by == DLT_BY_THREAD || by == DLT_BY_EXIT || by == DLT_BY_SIGNAL || by == DLT_BY_KERNEL ||
+	       by == DLT_BY_DISK;
+}
+
+/* The remote end of SOCK; one that listens, or is not connected, has none. */
+static __always_inline void peer_of(struct dlt_peer *peer, __u64 sock)
+{
+	const struct sock *sk = (void *)sock;
+	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+
+	peer->port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (!peer->port || (family != AF_INET && family != AF_INET6))
+		return;
+	peer->family = family;
+	if (family == AF_INET)
+		*(__u32 *)peer->addr = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+	else
+		BPF_CORE_READ_INTO((struct in6_addr *)peer->addr, sk, __sk_common.skc_v6_daddr);
+}
+
+/*
+ * The file that TASK's call is on, if the daemon knows its name: no path is walked while the scheduler holds its lock.
+ * And the peer, of the socket that woke it or else of the call's own.
+ */
+static __noinline int wait_look(struct dlt_waits *rec, struct task_struct *task, const struct dlt_sched_slot *slot)
+{
+	struct file *file = file_of_call(task, slot->call, task_regs(task));
+	__u64 sock = slot->sock;
+	struct file_where where;
+	struct dlt_file_id id;
+
+	if (file) {
+		where = file_where(file);
+		if (!where_is_new(&where, &id))
+			rec->id = id;
+		if (!sock)
+			sock = sock_of(file);
+	}
+	if (sock)
+		peer_of(&rec->peer, sock);
+	return 0;
+}
+
+/* Sends that TASK, whose slot is SLOT, has been off its CPU, and could run again from WAKE on. */
+static __noinline int wait_send(struct task_struct *task, const struct dlt_sched_slot *slot, enum dlt_wait_by by,
+				__u64 wake)
+{
+	void *ring = ring_here();
+	struct dlt_waits *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
+	bool named;
+	__u64 now;
+
+	if (!rec) {
+		count_wait(false);
+		return 0;
+	}
+	count_wait(true);
+	__builtin_memset(rec, 0, sizeof(*rec));
+	rec->hdr.tgid = task->tgid;
+	rec->hdr.tid = task->pid;
+	rec->hdr.probe = DLT_waits;
+	rec->hdr.size = sizeof(*rec);
+	task_comm(rec->hdr.comm, task);
+	rec->call = slot->call;
+	rec->state = slot->throttled ? DLT_WAITS_THROTTLED : slot->state;
+	rec->by = by;
+	named = slot->by_tgid && is_by_thread(by);
+	rec->by_tgid = named ? slot->by_tgid : DLT_NONE32;
+	rec->by_tid = named ? slot->by_tid : DLT_NONE32;
+	if (named)
+		__builtin_memcpy(rec->by_comm, slot->by_comm, sizeof(rec->by_comm));
+	if (slot->state > DLT_SCHED_RUNQ)
+		wait_look(rec, task, slot);
+	now = bpf_ktime_get_ns();
+	rec->hdr.ts_ns = now;
+	rec->hdr.lat_ns = now - slot_since(slot);
+	rec->runq_ns = now > wake ? now - wake : 0;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+#endif
