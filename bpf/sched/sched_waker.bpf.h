@@ -197,12 +197,12 @@ static __always_inline bool is_signaled(struct task_struct *task)
 
 	if (shared)
 		own |= load_u64(shared + bpf_core_field_offset(struct signal_struct, shared_pending.signal));
-	return own & ~KLOAD(task, blocked.sig[0]);
+	return own && own & ~KLOAD(task, blocked.sig[0]);
 }
 
 static __always_inline bool sock_is_fresh(const struct dlt_sched_cpu *here, __u32 context, __u32 tid, __u64 now)
 {
-	return here->sock && here->sock_context == context && now - here->sock_ns < SOCK_FRESH_NS &&
+	return now - here->sock_ns < SOCK_FRESH_NS && here->sock_context == context &&
 	       (context != DLT_CONTEXT_TASK || here->sock_tid == tid);
 }
 
@@ -231,26 +231,17 @@ static __always_inline enum dlt_wait_by by_interrupt(struct dlt_sched_slot *slot
 	return slot->sock ? DLT_BY_NET : DLT_BY_INTERRUPT;
 }
 
-static __always_inline void waker_none(struct dlt_sched_slot *slot)
-{
-	slot->by_tgid = slot->by_tid = 0;
-	*(__u64 *)slot->by_comm = *(__u64 *)(slot->by_comm + 8) = 0;
-}
-
 static __always_inline void waker_is(struct dlt_sched_slot *slot, struct task_struct *waker)
 {
 	__u32 tgid = KLOAD(waker, tgid);
 
-	waker_none(slot);
-	if (!may_name(tgid))
-		return;
-	slot->by_tgid = tgid;
+	slot->by_tgid = may_name(tgid) ? tgid : 0;
 	slot->by_tid = KLOAD(waker, pid);
 	comm_read(slot->by_comm, waker);
 }
 
 /* Notes in SLOT, which is TASK's, what wakes it NOW. */
-static __noinline int waker_note(struct dlt_sched_slot *slot, struct task_struct *task, __u64 now)
+static __always_inline int waker_note(struct dlt_sched_slot *slot, struct task_struct *task, __u64 now)
 {
 	struct task_struct *waker = task_current();
 	__u32 cpu = bpf_get_smp_processor_id(), context;
@@ -264,7 +255,7 @@ static __noinline int waker_note(struct dlt_sched_slot *slot, struct task_struct
 	if (context == DLT_CONTEXT_TASK ? slot->by != DLT_BY_INTERRUPT : slot->by == DLT_BY_THREAD)
 		waker_is(slot, waker);
 	else
-		waker_none(slot);
+		slot->by_tgid = slot->by_tid = 0;
 	return 0;
 }
 

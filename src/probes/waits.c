@@ -25,9 +25,10 @@ static const struct field fields[] = {
 	{ "RUNQ_NS", "the last part of it, in which the thread could run and waited for the CPU, ns", FIELD_S64,
 	  AT(runq_ns) },
 	{ "BY",
-	  "what ended the wait: thread, exit (a thread that was ending), signal, timer, disk (an I/O request that was "
-	  "done), net (a packet), kernel (a kernel thread), interrupt (any other), end (the trace ended first), ? (not "
-	  "seen); - if nothing had to",
+	  "what ended it: thread, exit (a thread that was ending), signal, timer, disk (a request was done), net (a "
+	  "packet), kernel (a kernel thread), interrupt (any other), end (the trace ended), ? (not seen); - nothing "
+	  "had "
+	  "to",
 	  FIELD_NAME, AT(by), .names = wait_by_names },
 	{ "BY_PID", "process of the thread that ended it; - if none did", FIELD_S32, AT(by_tgid) },
 	{ "BY_TID", "that thread", FIELD_S32, AT(by_tid) },

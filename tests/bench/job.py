@@ -36,7 +36,9 @@ TRAIN = os.path.realpath(os.path.join(tracers.HERE, "../workloads/train.py"))
 TIMED = os.path.join(tracers.HERE, "timed.py")
 FILES, BYTES, WORKERS = 512, 16384, 2
 GOAL = 1  # percent of the job's CPU time
-OF_SCHED = ("sched_switch", "sched_wakeup", "sched_wakeup_new", "sched_send", "sched_tasks")  # in bpf/sched/sched.bpf.c
+OF_SCHED = ("sched_switch", "sched_waking", "sched_wakeup_new", "sched_send", "sched_tasks", "sched_sock", "sched_sock_stat",
+            "sched_hrtimer_b", "sched_hrtimer_e", "sched_timer_beg", "sched_timer_end", "sched_irq_begin", "sched_irq_ends",
+            "sched_softirq_b", "sched_softirq_e")  # in bpf/sched/sched.bpf.c
 
 GOAL_REGIONS = 0.5  # percent of the job's CPU time without them
 GOAL_ALLOC = 15  # percent of the untraced job's CPU time, with every allocation from 4 KiB on and its stack
