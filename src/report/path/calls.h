@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a wait in a call means for the path, by the call's name as in CALL of waits.out and sched.out. Pure. */
+#ifndef REPORT_PATH_CALLS_H
+#define REPORT_PATH_CALLS_H
+
+#include "report/path/leaf.h"
+#include "trace/reader.h"
+
+struct path_call {
+	const char *name;
+	enum path_kind storage; /* what a wait for storage in it is */
+	bool sleeps; /* its time is all that it waits for */
+	bool polls; /* programs call it again at once when its timeout has found nothing */
+	bool locks; /* the thread that ends a wait in it has held a lock on a file */
+	bool stops; /* no call: the thread was stopped */
+};
+
+/* [0] has the facts of all calls that are not listed. */
+extern const struct path_call path_calls[];
+
+/* Returns the index of CALL's facts. */
+uint8_t path_call_of(struct reader_field call);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/path/leaf.h"
+
+#include "report/path/names.h"
+
+const struct path_kind_facts path_kinds[PATH_KINDS] = {
+	[PATH_CPU] = { "cpu", "on a CPU", .works = true },
+	[PATH_RUNQ] = { "runq", "waiting for a CPU", .works = true },
+	[PATH_THROTTLED] = { "throttled", "waiting, as the CPU quota was used up", .works = true },
+	[PATH_DISK_READ] = { "disk-read", "reading from disk", .works = true },
+	[PATH_DISK_WRITE] = { "disk-write", "writing to disk", .works = true },
+	[PATH_DISK_SYNC] = { "disk-sync", "syncing to disk", .works = true },
+	[PATH_DISK_METADATA] = { "disk-metadata", "names and attributes of files from disk", .works = true },
+	[PATH_DISK_FAULT] = { "disk-fault", "page faults from disk", .works = true },
+	[PATH_NETWORK] = { "network", "waiting for the network", .works = true },
+	[PATH_DEVICE] = { "device", "waiting for a device", .works = true },
+	[PATH_SLEEP] = { "sleep", "sleeping for a given time" },
+	[PATH_POLL] = { "poll", "looking again and again" },
+	[PATH_TIMEOUT] = { "timeout", "waiting until a timeout" },
+	[PATH_TERMINAL] = { "terminal", "waiting for the terminal" },
+	[PATH_STOPPED] = { "stopped", "stopped by a signal or a debugger" },
+	[PATH_OUTSIDE] = { "outside", "waiting for a process outside the job" },
+	[PATH_KERNEL] = { "kernel", "waiting for the kernel" },
+	[PATH_SIGNAL] = { "signal", "waiting for a signal" },
+	[PATH_INTERRUPT] = { "interrupt", "waiting for an interrupt" },
+	[PATH_SEVERAL] = { "several", "short waits for several threads" },
+	[PATH_ENDING] = { "ending", "ending" },
+	[PATH_UNENDED] = { "unended", "waiting, still at the end" },
+	[PATH_UNBORN] = { "unborn", "not known: before it began" },
+	[PATH_CYCLE] = { "cycle", "threads that wait for each other" },
+	[PATH_UNKNOWN] = { "unknown", "not known" },
+};
+
+#define NAME_BITS 19
+#define KIND_BITS 8
+
+_Static_assert(PATH_NAMES_MAX < 1U << NAME_BITS && PATH_KINDS < 1 << KIND_BITS, "a key has room for all members");
+
+uint64_t path_leaf_key(const struct path_leaf *leaf)
+{
+	const uint64_t flags = (uint64_t)leaf->thread | (uint64_t)leaf->held << 1 | (uint64_t)leaf->inferred << 2;
+
+	return (((flags << KIND_BITS | leaf->kind) << NAME_BITS | leaf->process) << NAME_BITS) | leaf->detail;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A leaf: what a moment of the job's time went to, by a cause that no other thread of the job stands behind. */
+#ifndef REPORT_PATH_LEAF_H
+#define REPORT_PATH_LEAF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum path_kind {
+	PATH_CPU,
+	PATH_RUNQ,
+	PATH_THROTTLED,
+	PATH_DISK_READ,
+	PATH_DISK_WRITE,
+	PATH_DISK_SYNC,
+	PATH_DISK_METADATA,
+	PATH_DISK_FAULT,
+	PATH_NETWORK,
+	PATH_DEVICE,
+	PATH_SLEEP,
+	PATH_POLL,
+	PATH_TIMEOUT,
+	PATH_TERMINAL,
+	PATH_STOPPED,
+	PATH_OUTSIDE,
+	PATH_KERNEL,
+	PATH_SIGNAL,
+	PATH_INTERRUPT,
+	PATH_SEVERAL,
+	PATH_ENDING,
+	PATH_UNENDED,
+	PATH_UNBORN,
+	PATH_CYCLE,
+	PATH_UNKNOWN,
+	PATH_KINDS,
+};
+
+struct path_kind_facts {
+	const char *name; /* in JSON */
+	const char *phrase; /* for people; the detail and the process follow */
+	bool works; /* a thread that does this brings the job on: a poller may wait for it */
+};
+
+extern const struct path_kind_facts path_kinds[PATH_KINDS];
+
+/* Two leaves with equal members are one part of the path. */
+struct path_leaf {
+	enum path_kind kind;
+	uint32_t process; /* the name of the thread's process; 0: not known */
+	uint32_t detail; /* a name: of a file, a remote end, a call, a process outside the job; 0: none */
+	bool thread; /* of a thread that is not the process's first */
+	bool held; /* while the thread held a lock on a file that the one before it waited for */
+	bool inferred; /* a timer ended the wait: this is what other threads did meanwhile */
+};
+
+/* Returns the leaf's key for a table: different leaves have different keys. */
+uint64_t path_leaf_key(const struct path_leaf *leaf);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The lives of the job's threads and processes, from pids.out: when each began and ended, and which thread had a TID at
+ * a given time, as TIDs are reused. Lives and processes have numbers from 1. Knows nothing of waits.
+ */
+#ifndef REPORT_PATH_LIVES_H
+#define REPORT_PATH_LIVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/path/names.h"
+#include "stats/table.h"
+
+struct scan;
+
+#define PATH_LIVES_MAX (1U << 20)
+
+struct path_life {
+	uint64_t begin_ns; /* 0: before the trace */
+	uint64_t end_ns; /* UINT64_MAX: after it */
+	uint32_t tid, process;
+	uint32_t creator; /* the first thread of the process that created it, as the row does not show which; 0: none */
+	uint32_t sibling; /* the one before it in its process; 0: none */
+};
+
+struct path_process {
+	uint64_t begin_ns, end_ns; /* as those of a thread; END: of its last thread */
+	uint64_t exec_ns; /* when it executed its first program; 0: never */
+	uint32_t pid, ppid;
+	uint32_t parent; /* a process; 0: it is not of the job */
+	uint32_t main, threads; /* its first thread, 0: not known; the newest one */
+	uint32_t name;
+};
+
+struct path_lives {
+	struct path_names *names;
+	struct path_life *life; /* [0] is of no thread */
+	struct path_process *process; /* likewise */
+	uint32_t n, n_processes;
+	uint64_t left_out; /* rows of lives without room */
+	struct table tids, pids; /* the newest life of a number, uint32_t */
+	struct path_life_at {
+		uint64_t begin_ns;
+		uint32_t tid, life;
+	} * by_tid; /* after path_lives_end(), in order */
+};
+
+int path_lives_init(struct path_lives *lives, struct path_names *names);
+void path_lives_free(struct path_lives *lives);
+
+/* Takes a row of pids.out, of a struct path_lives. A scan_taker's. */
+bool path_lives_take(struct scan *s, void *own);
+/* All rows have been taken. Returns 0 or -ENOMEM. */
+int path_lives_end(struct path_lives *lives);
+
+/* Returns the thread that had TID at AT, the first one where all began later; 0: none has had it. */
+uint32_t path_lives_find(const struct path_lives *lives, uint64_t tid, uint64_t at_ns);
+/* Whether PROCESS is ROOT, or one of its children's children. */
+bool path_lives_is_below(const struct path_lives *lives, uint32_t process, uint32_t root);
+
+static inline const struct path_process *path_lives_process(const struct path_lives *lives, uint32_t life)
+{
+	return &lives->process[lives->life[life].process];
+}
+
+#endif
