@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ended a wait, by its columns in waits.out, or in a row of sched.out: a thread of the job, which is looked at in
+ * its place, or else a leaf.
+ */
+#ifndef REPORT_PATH_ENDERS_H
+#define REPORT_PATH_ENDERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/path/calls.h"
+#include "report/path/leaf.h"
+#include "trace/reader.h"
+
+/* STATE */
+enum path_state { PATH_ASLEEP, PATH_BLOCKED, PATH_FOR_DISK, PATH_CAN_RUN, PATH_QUOTA };
+
+/* BY */
+enum path_by {
+	PATH_BY_UNKNOWN,
+	PATH_BY_DISK,
+	PATH_BY_END,
+	PATH_BY_EXIT,
+	PATH_BY_INTERRUPT,
+	PATH_BY_KERNEL,
+	PATH_BY_NET,
+	PATH_BY_SIGNAL,
+	PATH_BY_THREAD,
+	PATH_BY_TIMER,
+};
+
+/* What FID stands for. */
+enum path_file { PATH_NO_FILE, PATH_ANY_FILE, PATH_TERMINAL_FILE, PATH_DEVICE_FILE };
+
+struct path_ender {
+	uint32_t life; /* the thread of the job that ended the wait; 0: none */
+	uint32_t call_name, file_name; /* names; 0: none */
+	uint32_t
+		other; /* likewise, of the thread that ended it; of the remote end where a packet or an interrupt did */
+	uint8_t call; /* index of its facts */
+	uint8_t state, by, file; /* enum path_state, path_by, path_file */
+	bool outside; /* the thread that ended it is not of the job */
+	bool again; /* a timer ended it, and it began again at once */
+	bool after; /* it is such a wait that began again */
+};
+
+enum path_state path_state_of(struct reader_field state);
+enum path_by path_by_of(struct reader_field by);
+
+/* Whether the thread could run all the time. */
+static inline bool path_ender_can_run(const struct path_ender *e)
+{
+	return e->state >= PATH_CAN_RUN;
+}
+
+/* Returns the leaf for the wait OWN, which ended as LAST did, and not by a thread of the job. Not of whom it is. */
+struct path_leaf path_ender_leaf(const struct path_ender *own, const struct path_ender *last);
+
+#endif

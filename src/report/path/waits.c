@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/path/waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/scan/lookup.h"
+#include "report/scan/scan.h"
+
+void path_waits_init(struct path_waits *waits, struct report *r, struct path_lives *lives)
+{
+	waits->report = r;
+	waits->lives = lives;
+	table_init(&waits->files, sizeof(uint8_t), REPORT_FILES_MAX);
+}
+
+void path_waits_free(struct path_waits *waits)
+{
+	table_free(&waits->files);
+	free(waits->v);
+	free(waits->of);
+}
+
+/* --- files --------------------------------------------------------------------------------------------- */
+
+static bool is_terminal(const char *path)
+{
+	static const char *const begins[] = { "/dev/pts/", "/dev/tty", "/dev/console", "/dev/hvc" };
+
+	for (size_t i = 0; path && i < ARRAY_SIZE(begins); i++)
+		if (strncmp(path, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+static enum path_file class_of(struct report *r, uint64_t fid)
+{
+	const struct report_file *file = table_find(&r->files, fid);
+	autofree char *path = NULL;
+
+	if (!file || file->type != REPORT_CHR)
+		return PATH_ANY_FILE;
+	path = report_path_of(r, fid, NULL, 0);
+	return is_terminal(path) ? PATH_TERMINAL_FILE : PATH_DEVICE_FILE;
+}
+
+/* A file's path is looked up once. */
+static enum path_file file_of(struct path_waits *waits, const struct scan *s)
+{
+	uint64_t fid;
+	uint8_t *class;
+
+	if (!scan_u64(s, COL_FID, &fid))
+		return PATH_NO_FILE;
+	class = table_get(&waits->files, fid);
+	if (!class)
+		return PATH_ANY_FILE;
+	if (*class == PATH_NO_FILE)
+		*class = (uint8_t)class_of(waits->report, fid);
+	return (enum path_file) * class;
+}
+
+/* --- rows ---------------------------------------------------------------------------------------------- */
+
+/* Returns the thread of the job that ended the wait. A thread that ends wakes others when its life is over already. */
+static uint32_t ender_life(const struct path_waits *waits, const struct scan *s, uint32_t life, uint64_t wake_ns)
+{
+	const struct path_lives *lives = waits->lives;
+	const uint32_t by = path_lives_find(lives, scan_number(s, COL_BY_TID), wake_ns);
+	const uint64_t end_ns = lives->life[by].end_ns;
+
+	if (!by || by == life || path_lives_process(lives, by)->pid != scan_number(s, COL_BY_PID) ||
+	    (end_ns < wake_ns && wake_ns - end_ns > NSEC_PER_SEC))
+		return 0;
+	return by;
+}
+
+static bool is_by_thread(enum path_by by)
+{
+	return by == PATH_BY_THREAD || by == PATH_BY_EXIT || by == PATH_BY_SIGNAL;
+}
+
+struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *s, uint32_t life, uint64_t wake_ns)
+{
+	const enum path_by by = path_by_of(scan_field(s, COL_BY));
+	const bool remote = by == PATH_BY_NET || by == PATH_BY_INTERRUPT;
+	struct path_names *names = waits->lives->names;
+	struct path_ender e = {
+		.by = (uint8_t)by,
+		.state = (uint8_t)path_state_of(scan_field(s, COL_STATE)),
+		.call = path_call_of(scan_field(s, COL_CALL)),
+		.call_name = path_name(names, scan_field(s, COL_CALL)),
+		.file = (uint8_t)file_of(waits, s),
+		.file_name = path_name_pattern(names, scan_field(s, COL_FILE)),
+	};
+	uint64_t pid;
+
+	if (is_by_thread(by) && scan_u64(s, COL_BY_PID, &pid)) {
+		e.life = ender_life(waits, s, life, wake_ns);
+		e.outside = !e.life && pid != path_lives_process(waits->lives, life)->pid;
+	}
+	if (!e.life)
+		e.other = path_name(names, scan_field(s, remote ? COL_PEER : COL_BY_COMM));
+	return e;
+}
+
+bool path_waits_take(struct scan *s, void *own)
+{
+	const uint64_t in_ns = s->time_ns, lat_ns = MIN(scan_number(s, COL_LAT_NS), in_ns);
+	const uint64_t wake_ns = in_ns - MIN(scan_number(s, COL_RUNQ_NS), lat_ns);
+	struct path_waits *waits = own;
+	uint32_t life;
+
+	if (!scan_has_number(s, COL_TID) || !scan_has_number(s, COL_LAT_NS))
+		return false;
+	life = path_lives_find(waits->lives, scan_number(s, COL_TID), wake_ns);
+	waits->strangers += !life;
+	waits->last_ns = MAX(waits->last_ns, in_ns);
+	if (!life || waits->full)
+		return true;
+	if (waits->n == PATH_WAITS_MAX || util_room(&waits->v, waits->n, sizeof(*waits->v)) < 0) {
+		waits->full = true;
+		return true;
+	}
+	waits->v[waits->n++] = (struct path_wait){
+		.row = { .at_ns = in_ns - lat_ns, .life = life },
+		.wake_ns = wake_ns,
+		.in_ns = in_ns,
+		.ender = path_waits_ender(waits, s, life, wake_ns),
+	};
+	return true;
+}
+
+/* --- after all rows ------------------------------------------------------------------------------------ */
+
+/* Cuts what lies over the wait before; only a damaged trace has such. What is empty then stays, and counts nowhere. */
+static void part(struct path_wait *v, uint32_t n)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		v[i].row.at_ns = MAX(v[i].row.at_ns, last_ns);
+		v[i].in_ns = MAX(v[i].in_ns, v[i].row.at_ns);
+		v[i].wake_ns = MIN(MAX(v[i].wake_ns, v[i].row.at_ns), v[i].in_ns);
+		last_ns = v[i].in_ns;
+	}
+}
+
+/* Whether NEXT, before which the thread ran for RAN, is WAIT begun again. */
+static bool is_retry(const struct path_wait *wait, const struct path_wait *next, uint64_t ran_ns)
+{
+	return wait->ender.by == PATH_BY_TIMER && wait->ender.state != PATH_FOR_DISK &&
+	       path_calls[wait->ender.call].polls && wait->ender.call == next->ender.call && ran_ns <= PATH_RETRY_NS;
+}
+
+/*
+ * A wait that timed out and began again at once is one wait, which ends as the last one does: Python's threads wait in
+ * turns of 5 ms for its lock. Not a sleep, whose end shows nothing.
+ */
+static void settle(struct path_wait *v, uint32_t first, uint32_t n)
+{
+	struct path_wait *next = NULL;
+	uint64_t ran_ns = 0;
+
+	for (uint32_t i = first + n; i-- > first;) {
+		struct path_wait *wait = &v[i];
+
+		ran_ns += i + 1 < first + n ? v[i + 1].row.at_ns - wait->in_ns : 0;
+		wait->settled = i;
+		if (path_ender_can_run(&wait->ender))
+			continue;
+		if (next && is_retry(wait, next, ran_ns)) {
+			wait->ender.again = next->ender.after = true;
+			wait->settled = path_calls[wait->ender.call].sleeps ? i : next->settled;
+		}
+		next = wait;
+		ran_ns = 0;
+	}
+}
+
+/* Divides the polls of a thread into slices. */
+static void slice(struct path_wait *v, uint32_t first, uint32_t n)
+{
+	uint32_t begin = first;
+
+	for (uint32_t i = first; i < first + n; i++) {
+		const bool own = !path_ender_can_run(&v[i].ender);
+
+		if (own && !(v[i].ender.after && v[i].in_ns - v[begin].row.at_ns <= PATH_SLICE_NS))
+			begin = i;
+		v[i].slice = begin;
+	}
+}
+
+int path_waits_end(struct path_waits *waits)
+{
+	waits->of = path_rows_sort(&waits->v, waits->n, sizeof(*waits->v), waits->lives->n);
+	if (!waits->of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < waits->lives->n; i++) {
+		const struct path_range range = waits->of[i];
+
+		part(waits->v + range.first, range.n);
+		settle(waits->v, range.first, range.n);
+		slice(waits->v, range.first, range.n);
+	}
+	return 0;
+}
+
+uint32_t path_waits_from(const struct path_waits *waits, uint32_t life, uint64_t at_ns)
+{
+	uint32_t low = waits->of[life].first, high = path_waits_stop(waits, life);
+
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (waits->v[mid].in_ns <= at_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/path/enders.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CALL 1
+#define FILE_NAME 2
+#define OTHER 3
+
+static uint8_t call(const char *name)
+{
+	return path_call_of((struct reader_field){ name, strlen(name) });
+}
+
+static void each_wait_has_one_leaf(void **state)
+{
+	static const struct {
+		const char *call;
+		enum path_state state;
+		enum path_by by;
+		enum path_file file;
+		bool other, outside, again, after;
+		enum path_kind kind;
+		uint32_t detail;
+	} cases[] = {
+		{ "pread64", PATH_FOR_DISK, PATH_BY_DISK, .kind = PATH_DISK_READ, .detail = FILE_NAME },
+		{ "pread64", PATH_ASLEEP, PATH_BY_DISK, .kind = PATH_DISK_READ, .detail = FILE_NAME },
+		{ "fault", PATH_FOR_DISK, PATH_BY_DISK, .kind = PATH_DISK_FAULT, .detail = FILE_NAME },
+		{ "newfstatat", PATH_FOR_DISK, PATH_BY_DISK, .kind = PATH_DISK_METADATA, .detail = FILE_NAME },
+		{ "fsync", PATH_BLOCKED, PATH_BY_KERNEL, .other = true, .kind = PATH_DISK_SYNC, .detail = FILE_NAME },
+		/* a writer that is held back, and a sleep */
+		{ "write", PATH_FOR_DISK, PATH_BY_TIMER, .kind = PATH_DISK_WRITE, .detail = FILE_NAME },
+		{ "nanosleep", PATH_ASLEEP, PATH_BY_TIMER, .kind = PATH_SLEEP },
+		{ "nanosleep", PATH_ASLEEP, PATH_BY_TIMER, .again = true, .kind = PATH_POLL, .detail = CALL },
+		{ "nanosleep", PATH_ASLEEP, PATH_BY_TIMER, .after = true, .kind = PATH_POLL, .detail = CALL },
+		{ "nanosleep", PATH_ASLEEP, PATH_BY_SIGNAL, .after = true, .other = true, .kind = PATH_SIGNAL,
+		  .detail = OTHER },
+		{ "futex", PATH_ASLEEP, PATH_BY_TIMER, .kind = PATH_TIMEOUT, .detail = CALL },
+		{ "recvfrom", PATH_ASLEEP, PATH_BY_NET, .other = true, .kind = PATH_NETWORK, .detail = OTHER },
+		{ "recvfrom", PATH_ASLEEP, PATH_BY_INTERRUPT, .other = true, .kind = PATH_NETWORK, .detail = OTHER },
+		{ "recvfrom", PATH_ASLEEP, PATH_BY_INTERRUPT, .kind = PATH_INTERRUPT, .detail = CALL },
+		/* the line of a terminal comes by way of a kernel thread, or from the program that draws it */
+		{ "read", PATH_ASLEEP, PATH_BY_KERNEL, PATH_TERMINAL_FILE, .other = true, .kind = PATH_TERMINAL },
+		{ "read", PATH_ASLEEP, PATH_BY_THREAD, PATH_TERMINAL_FILE, .outside = true, .kind = PATH_TERMINAL },
+		{ "read", PATH_ASLEEP, PATH_BY_KERNEL, PATH_ANY_FILE, .other = true, .kind = PATH_KERNEL,
+		  .detail = OTHER },
+		{ "poll", PATH_ASLEEP, PATH_BY_TIMER, PATH_TERMINAL_FILE, .kind = PATH_TIMEOUT, .detail = CALL },
+		{ "ioctl", PATH_ASLEEP, PATH_BY_INTERRUPT, PATH_DEVICE_FILE, .kind = PATH_DEVICE, .detail = FILE_NAME },
+		{ "ioctl", PATH_ASLEEP, PATH_BY_THREAD, PATH_DEVICE_FILE, .other = true, .outside = true,
+		  .kind = PATH_OUTSIDE, .detail = OTHER },
+		{ "flock", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .kind = PATH_OUTSIDE,
+		  .detail = OTHER },
+		{ "wait4", PATH_ASLEEP, PATH_BY_EXIT, .other = true, .outside = true, .kind = PATH_OUTSIDE,
+		  .detail = OTHER },
+		{ "futex", PATH_ASLEEP, PATH_BY_THREAD, .kind = PATH_SEVERAL, .detail = CALL },
+		{ "stopped", PATH_ASLEEP, PATH_BY_SIGNAL, .kind = PATH_STOPPED },
+		{ "poll", PATH_ASLEEP, PATH_BY_END, .kind = PATH_UNENDED, .detail = CALL },
+		{ "read", PATH_FOR_DISK, PATH_BY_END, .kind = PATH_UNENDED, .detail = CALL },
+		{ "read", PATH_ASLEEP, PATH_BY_UNKNOWN, .kind = PATH_UNKNOWN, .detail = CALL },
+		{ "read", PATH_FOR_DISK, PATH_BY_UNKNOWN, .kind = PATH_DISK_READ, .detail = FILE_NAME },
+		{ "mmap", PATH_BLOCKED, PATH_BY_UNKNOWN, .kind = PATH_UNKNOWN, .detail = CALL },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct path_ender e = {
+			.call_name = CALL,
+			.file_name = FILE_NAME,
+			.other = cases[i].other ? OTHER : 0,
+			.call = call(cases[i].call),
+			.state = (uint8_t)cases[i].state,
+			.by = (uint8_t)cases[i].by,
+			.file = (uint8_t)cases[i].file,
+			.outside = cases[i].outside,
+			.again = cases[i].again,
+			.after = cases[i].after,
+		};
+		const struct path_leaf leaf = path_ender_leaf(&e, &e);
+
+		if (leaf.kind != cases[i].kind || leaf.detail != cases[i].detail)
+			fail_msg("case %u: %s with detail %u", i, path_kinds[leaf.kind].name, leaf.detail);
+	}
+}
+
+static struct reader_field field(const char *text)
+{
+	return (struct reader_field){ text, strlen(text) };
+}
+
+static void words_of_later_versions_are_not_known(void **state)
+{
+	assert_int_equal(path_by_of(field("?")), PATH_BY_UNKNOWN);
+	assert_int_equal(path_by_of(field("-")), PATH_BY_UNKNOWN);
+	assert_int_equal(path_by_of(field("threads")), PATH_BY_UNKNOWN);
+	assert_int_equal(path_by_of(field("exit")), PATH_BY_EXIT);
+	assert_int_equal(path_state_of(field("-")), PATH_ASLEEP);
+	assert_int_equal(path_state_of(field("throttled")), PATH_QUOTA);
+}
+
+static void different_leaves_have_different_keys(void **state)
+{
+	const struct path_leaf leaves[] = {
+		{ .kind = PATH_RUNQ },
+		{ .kind = PATH_CPU, .process = 1 },
+		{ .kind = PATH_CPU, .detail = 1 },
+		{ .kind = PATH_CPU, .thread = true },
+		{ .kind = PATH_CPU, .held = true },
+		{ .kind = PATH_CPU, .inferred = true },
+		{ .kind = PATH_CPU },
+	};
+	const unsigned int n = sizeof(leaves) / sizeof(leaves[0]);
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int j = 0; j < i; j++)
+			assert_int_not_equal(path_leaf_key(&leaves[i]), path_leaf_key(&leaves[j]));
+	for (unsigned int i = 0; i < PATH_KINDS; i++)
+		assert_true(path_kinds[i].name && path_kinds[i].phrase);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_wait_has_one_leaf),
+		cmocka_unit_test(words_of_later_versions_are_not_known),
+		cmocka_unit_test(different_leaves_have_different_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
