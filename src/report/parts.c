@@ -19,6 +19,7 @@
 #include "report/memory/allocs.h"
 #include "report/memory/memory_map.h"
 #include "report/missing.h"
+#include "report/path/path.h"
 #include "report/phases/read.h"
 #include "report/phases/saves.h"
 #include "report/rules/load.h"
@@ -164,6 +165,7 @@ const struct report_part *const report_parts[] = {
 	&report_uses_part,
 	&report_spreads_part,
 	&report_streams_part,
+	&report_path_part,
 	&others,
 	NULL,
 };

@@ -268,6 +268,7 @@ struct report {
 	struct phases *phases; /* of the job, known before rows are read; NULL: not asked for */
 	struct phase_saves *saves; /* writes that may be of checkpoints; NULL: not asked for */
 	struct gaps gaps;
+	struct report_path *path; /* where the time went; NULL: not asked for */
 	struct report_cpu *cpu; /* NULL: not asked for, or no CPU scheduling in the trace */
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */

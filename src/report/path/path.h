@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the job's time went, by cause: waits.out, pids.out and sched.out to the parts of a path, which add up to the
+ * time of the job's first process.
+ */
+#ifndef REPORT_PATH_PATH_H
+#define REPORT_PATH_PATH_H
+
+#include "report/path/names.h"
+#include "report/path/roots.h"
+#include "report/path/sums.h"
+
+struct report_part;
+
+struct report_path {
+	struct path_names names;
+	unsigned int n; /* 0: not known, or no waits.out */
+	struct report_path_root {
+		uint32_t pid, name;
+		uint64_t begin_ns, end_ns;
+		struct path_sums sums;
+	} root[PATH_ROOTS_MAX]; /* the one with the most time first */
+};
+
+extern const struct report_part report_path_part;
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/path/walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "report/path/cut.h"
+
+int path_walk_init(struct path_walk *walk, const struct path_shorts *shorts, path_take_fn take, void *own)
+{
+	*walk = (struct path_walk){
+		.shorts = shorts,
+		.waits = shorts->waits,
+		.lives = shorts->waits->lives,
+		.take = take,
+		.own = own,
+		.on_stack = calloc(shorts->waits->lives->n, sizeof(bool)),
+	};
+	return walk->on_stack ? path_polls_init(&walk->polls, shorts, walk->on_stack) : -ENOMEM;
+}
+
+void path_walk_free(struct path_walk *walk)
+{
+	path_polls_free(&walk->polls);
+	free(walk->on_stack);
+}
+
+/* --- leaves -------------------------------------------------------------------------------------------- */
+
+static void emit(struct path_walk *walk, uint32_t life, struct path_leaf leaf, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct path_process *process = path_lives_process(walk->lives, life);
+
+	if (begin_ns >= end_ns)
+		return;
+	leaf.process = process->name;
+	leaf.thread = life != process->main;
+	leaf.held |= walk->held;
+	walk->take(walk->own, life, begin_ns, end_ns, &leaf);
+}
+
+void path_walk_leaf(struct path_walk *walk, uint32_t life, enum path_kind kind, uint64_t begin_ns, uint64_t end_ns)
+{
+	emit(walk, life, (struct path_leaf){ .kind = kind }, begin_ns, end_ns);
+}
+
+/* Enters LIFE, which the one that was looked at waits for; false, with a leaf for [BEGIN, END): it waits for that one.
+ */
+static bool enter(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (walk->on_stack[life] || walk->depth == PATH_DEPTH_MAX) {
+		path_walk_leaf(walk, life, walk->on_stack[life] ? PATH_CYCLE : PATH_UNKNOWN, begin_ns, end_ns);
+		return false;
+	}
+	walk->on_stack[life] = true;
+	walk->depth++;
+	return true;
+}
+
+static void leave(struct path_walk *walk, uint32_t life)
+{
+	walk->on_stack[life] = false;
+	walk->depth--;
+}
+
+/* --- between two waits --------------------------------------------------------------------------------- */
+
+/* Returns the sum of what counts in MIX: a thread that another one waits for does not wait for that one meanwhile. */
+static uint64_t whole(const struct path_walk *walk, const struct path_mix *mix)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < mix->n; i++)
+		ns += walk->on_stack[mix->v[i].ender.life] ? 0 : mix->v[i].ns;
+	return ns;
+}
+
+static void between_of(struct path_walk *walk, uint32_t life, struct path_mix mix, uint64_t begin_ns, uint64_t end_ns);
+
+/* Gives what LIFE, which ended short waits of the one that is looked at, did in that interval. */
+static void short_wait(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (end_ns - begin_ns < PATH_SHORT_LEAST_NS || walk->short_depth == PATH_SHORT_DEPTH_MAX) {
+		path_walk_leaf(walk, life, PATH_CPU, begin_ns, end_ns);
+		return;
+	}
+	if (!enter(walk, life, begin_ns, end_ns))
+		return;
+	walk->short_depth++;
+	between_of(walk, life, path_shorts_at(walk->shorts, life, begin_ns), begin_ns, end_ns);
+	walk->short_depth--;
+	leave(walk, life);
+}
+
+/* Gives [BEGIN, END), of which LIFE did MIX. */
+static void between_of(struct path_walk *walk, uint32_t life, struct path_mix mix, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct path_cut cut = { begin_ns, end_ns, whole(walk, &mix), 0 };
+	const bool stacked = walk->on_stack[life];
+
+	if (!cut.whole) {
+		path_walk_leaf(walk, life, PATH_CPU, begin_ns, end_ns);
+		return;
+	}
+	walk->on_stack[life] = true;
+	for (uint32_t i = 0; i < mix.n && begin_ns < end_ns; i++) {
+		const struct path_short *sum = &mix.v[i];
+		const bool counts = sum->ns && !(sum->ender.life && walk->on_stack[sum->ender.life]);
+		const uint64_t until_ns = counts ? path_cut_next(&cut, sum->ns) : begin_ns;
+
+		if (sum->ender.life && until_ns > begin_ns)
+			short_wait(walk, sum->ender.life, begin_ns, until_ns);
+		else
+			emit(walk, life, sum->leaf, begin_ns, until_ns);
+		begin_ns = until_ns;
+	}
+	walk->on_stack[life] = stacked;
+}
+
+void path_walk_between(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns)
+{
+	while (begin_ns < end_ns) {
+		const struct path_mix mix = path_shorts_at(walk->shorts, life, begin_ns);
+		const uint64_t until_ns = MIN(mix.end_ns, end_ns);
+
+		between_of(walk, life, mix, begin_ns, until_ns);
+		begin_ns = until_ns;
+	}
+}
+
+/* --- waits --------------------------------------------------------------------------------------------- */
+
+uint32_t path_walk_ender(const struct path_walk *walk, uint32_t wait)
+{
+	const struct path_wait *own = &walk->waits->v[wait];
+
+	return path_calls[own->ender.call].stops ? 0 : walk->waits->v[own->settled].ender.life;
+}
+
+/* Gives a part of the poll WAIT to what others did in its slice, as far as they did anything. */
+static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct path_polls *polls = &walk->polls;
+	struct path_cut cut = { begin_ns, end_ns, 0, 0 };
+
+	path_polls_look(polls, wait);
+	cut.whole = MAX(polls->busy_ns, polls->end_ns - polls->begin_ns);
+	for (unsigned int i = 0; i < polls->n && begin_ns < end_ns; i++) {
+		const uint64_t until_ns = path_cut_next(&cut, polls->share[i].ns);
+
+		polls->share[i].leaf.inferred = true;
+		emit(walk, polls->share[i].life, polls->share[i].leaf, begin_ns, until_ns);
+		begin_ns = until_ns;
+	}
+	emit(walk, walk->waits->v[wait].row.life, leaf, begin_ns, end_ns);
+}
+
+void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct path_wait *own = &walk->waits->v[wait];
+	const struct path_ender *last = &walk->waits->v[own->settled].ender;
+	const uint32_t by = path_walk_ender(walk, wait);
+	const bool held = walk->held;
+	struct path_leaf leaf;
+
+	if (begin_ns >= end_ns)
+		return;
+	if (by) {
+		walk->held |= path_calls[own->ender.call].locks;
+		path_walk(walk, by, begin_ns, end_ns);
+		walk->held = held;
+		return;
+	}
+	leaf = path_ender_leaf(&own->ender, last);
+	if (leaf.kind == PATH_POLL)
+		poll(walk, wait, leaf, begin_ns, end_ns);
+	else
+		emit(walk, own->row.life, leaf, begin_ns, end_ns);
+}
+
+/* Gives [BEGIN, END), in which the thread was off its CPU. */
+static void off_cpu(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct path_wait *own = &walk->waits->v[wait];
+	const uint64_t wake_ns = MIN(MAX(own->wake_ns, begin_ns), end_ns);
+
+	if (path_ender_can_run(&own->ender)) {
+		path_walk_leaf(walk, own->row.life, own->ender.state == PATH_QUOTA ? PATH_THROTTLED : PATH_RUNQ,
+			       begin_ns, end_ns);
+		return;
+	}
+	path_walk_wait(walk, wait, begin_ns, wake_ns);
+	path_walk_leaf(walk, own->row.life, PATH_RUNQ, wake_ns, end_ns);
+}
+
+/* --- a thread ------------------------------------------------------------------------------------------ */
+
+/* Gives [BEGIN, END) of LIFE, which is alive then. */
+static void alive(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns)
+{
+	const uint32_t stop = path_waits_stop(walk->waits, life);
+
+	for (uint32_t i = path_waits_from(walk->waits, life, begin_ns); i < stop && begin_ns < end_ns; i++) {
+		const struct path_wait *wait = &walk->waits->v[i];
+		const uint64_t out_ns = MIN(MAX(wait->row.at_ns, begin_ns), end_ns);
+		const uint64_t in_ns = MIN(MAX(wait->in_ns, begin_ns), end_ns);
+
+		path_walk_between(walk, life, begin_ns, out_ns);
+		off_cpu(walk, i, out_ns, in_ns);
+		begin_ns = in_ns;
+	}
+	path_walk_between(walk, life, begin_ns, end_ns);
+}
+
+void path_walk(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct path_life *own = &walk->lives->life[life];
+	const uint64_t born_ns = MIN(MAX(own->begin_ns, begin_ns), end_ns);
+	const uint64_t dead_ns = MIN(MAX(own->end_ns, born_ns), end_ns);
+
+	if (begin_ns >= end_ns || !enter(walk, life, begin_ns, end_ns))
+		return;
+	if (own->creator && !walk->on_stack[own->creator])
+		path_walk(walk, own->creator, begin_ns, born_ns);
+	else
+		path_walk_leaf(walk, life, PATH_UNBORN, begin_ns, born_ns);
+	alive(walk, life, born_ns, dead_ns);
+	path_walk_leaf(walk, life, PATH_ENDING, dead_ns, end_ns);
+	leave(walk, life);
+}

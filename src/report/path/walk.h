@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The path as a thread saw it: each moment of its time goes to one leaf. While it was off its CPU until another thread
+ * of the job ended this, the moment belongs to what that thread did then, and so on. All pieces add up to the time that
+ * was walked, to the ns. Costs a step for each row in that time and each thread that waits for another.
+ */
+#ifndef REPORT_PATH_WALK_H
+#define REPORT_PATH_WALK_H
+
+#include "report/path/polls.h"
+
+#define PATH_DEPTH_MAX 200U /* threads that wait for each other in a row */
+/* A thread's short waits for another one are looked at if they are so long in all, and so many in a row. */
+#define PATH_SHORT_LEAST_NS 100000U
+#define PATH_SHORT_DEPTH_MAX 8U
+
+/* Takes a piece of time, in which LIFE did LEAF. */
+typedef void (*path_take_fn)(void *own, uint32_t life, uint64_t begin_ns, uint64_t end_ns,
+			     const struct path_leaf *leaf);
+
+struct path_walk {
+	const struct path_shorts *shorts;
+	const struct path_waits *waits; /* theirs */
+	const struct path_lives *lives; /* likewise */
+	struct path_polls polls;
+	path_take_fn take;
+	void *own;
+	bool *on_stack; /* of each life: it waits for the one that is looked at */
+	unsigned int depth, short_depth;
+	bool held; /* the one that is looked at held a lock that the one before it waited for */
+};
+
+int path_walk_init(struct path_walk *walk, const struct path_shorts *shorts, path_take_fn take, void *own);
+void path_walk_free(struct path_walk *walk);
+
+/* Gives all of [BEGIN, END) of LIFE's time to TAKE, in order. */
+void path_walk(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns);
+
+/* --- parts of it, for other ways to walk ------------------------------------------------------------------ */
+
+/* Gives [BEGIN, END), which lies between two waits of LIFE. */
+void path_walk_between(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns);
+/* Gives [BEGIN, END) of the wait WAIT, which had not ended by END. */
+void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, uint64_t end_ns);
+/* Gives [BEGIN, END) of LIFE to a leaf of KIND, without detail. */
+void path_walk_leaf(struct path_walk *walk, uint32_t life, enum path_kind kind, uint64_t begin_ns, uint64_t end_ns);
+/* Returns the thread that ended the wait as which WAIT ends; 0: none of the job. */
+uint32_t path_walk_ender(const struct path_walk *walk, uint32_t wait);
+
+#endif
