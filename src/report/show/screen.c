@@ -169,6 +169,7 @@ void report_screen(const struct report *report, unsigned int width, FILE *out)
 	}
 	if (rules)
 		put_answer(&rules->bottleneck, width, out);
+	path_text(report, width, out);
 	account_brief(report, width, out);
 	if (rules)
 		put_found(rules, width, out);

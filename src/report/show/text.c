@@ -205,6 +205,7 @@ static void phases_text(const void *of, FILE *out)
 static void top_text(const void *r, FILE *out)
 {
 	why_answer(r, out);
+	path_text(r, 0, out);
 	account_text(r, out);
 	report_missing_text(r, out);
 	facts(r, out);
@@ -227,6 +228,7 @@ const struct view_section report_sections[] = {
 	{ .text = top_text, .json = report_facts_json, .sum = true },
 	{ &view_missing_reasons, .json = report_more_facts_json, .sum = true },
 	{ .json = report_why_json },
+	{ .json = report_path_json },
 	{ &view_account, .text = no_text, .has = has_why },
 	{ &view_epochs, .text = epochs_text, .has = has_why },
 	{ &view_epoch_sizes, .text = no_text },

@@ -16,6 +16,11 @@ void text_usage(const struct report *report, int width, FILE *out);
 /* Returns how to name the epochs of a job none of whose lines names one; NULL: they are named, or the job printed
  * nothing. */
 const char *text_unnamed(const struct report *r);
+/*
+ * Prints where the time went, in eight lines, and nothing where that is not known. With WIDTH lines are broken there,
+ * and an empty one comes first; with 0 it comes last.
+ */
+void path_text(const struct report *report, unsigned int width, FILE *out);
 /* Prints that the trace is a dry run. */
 void text_dry(FILE *out);
 /* Prints NOTES under the title "Missing". */
