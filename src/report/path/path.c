@@ -37,12 +37,23 @@ static void source_free(struct source *source)
 
 /* --- reading ------------------------------------------------------------------------------------------- */
 
+/* Gives all rows of FILE from the window's begin on: a wait that ends behind the window may have begun in it. */
+static void walk_to_end(struct report *r, struct scan_file *file, struct scan_taker *taker)
+{
+	const uint64_t end_ns = file->reader.end_ns;
+
+	file->reader.end_ns = end_ns ? UINT64_MAX : 0;
+	scan_walk(r->folder, file->name, taker);
+	file->reader.end_ns = end_ns;
+}
+
 static int read_waits(struct source *source)
 {
 	struct scan_taker taker = { .take = path_waits_take, .own = &source->waits };
-	const struct scan_file *file = scan_walk(source->report->folder, "waits", &taker);
+	struct scan_file *file = scan_file(source->report->folder, "waits");
 	const struct notes notes = report_notes(source->report);
 
+	walk_to_end(source->report, file, &taker);
 	scan_note_header(file, taker.bad_rows, &notes);
 	scan_note_error(file, &notes);
 	report_note_count(source->report, "waits", source->waits.strangers, "row is", "rows are",

@@ -106,30 +106,35 @@ struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *
 	return e;
 }
 
+/* Returns a new wait; NULL where there is no room. */
+static struct path_wait *wait_new(struct path_waits *waits)
+{
+	if (!waits->full)
+		waits->full = waits->n == PATH_WAITS_MAX || util_room(&waits->v, waits->n, sizeof(*waits->v)) < 0;
+	return waits->full ? NULL : &waits->v[waits->n++];
+}
+
 bool path_waits_take(struct scan *s, void *own)
 {
 	const uint64_t in_ns = s->time_ns, lat_ns = MIN(scan_number(s, COL_LAT_NS), in_ns);
 	const uint64_t wake_ns = in_ns - MIN(scan_number(s, COL_RUNQ_NS), lat_ns);
 	struct path_waits *waits = own;
-	uint32_t life;
+	const uint32_t life = path_lives_find(waits->lives, scan_number(s, COL_TID), wake_ns);
+	struct path_wait *wait;
 
 	if (!scan_has_number(s, COL_TID) || !scan_has_number(s, COL_LAT_NS))
 		return false;
-	life = path_lives_find(waits->lives, scan_number(s, COL_TID), wake_ns);
 	waits->strangers += !life;
 	waits->last_ns = MAX(waits->last_ns, in_ns);
-	if (!life || waits->full)
+	wait = life ? wait_new(waits) : NULL;
+	if (!wait)
 		return true;
-	if (waits->n == PATH_WAITS_MAX || util_room(&waits->v, waits->n, sizeof(*waits->v)) < 0) {
-		waits->full = true;
-		return true;
-	}
-	waits->v[waits->n++] = (struct path_wait){
+	*wait = (struct path_wait){
 		.row = { .at_ns = in_ns - lat_ns, .life = life },
 		.wake_ns = wake_ns,
 		.in_ns = in_ns,
-		.ender = path_waits_ender(waits, s, life, wake_ns),
 	};
+	wait->ender = path_waits_ender(waits, s, life, wake_ns);
 	return true;
 }
 

@@ -84,6 +84,12 @@ static void a_window_has_its_own_path(void **state)
 	expect_part(r, "sleep", "a", NULL, 200 * MS);
 	expect_part(r, "cpu", "a", NULL, 50 * MS);
 	report_free(r);
+	/* both waits go on outside of it */
+	r = path_loaded_with(&(struct report_options){ .window = { BEGIN + 200 * MS, BEGIN + 700 * MS } });
+	assert_int_equal(wall_of(r), 500 * MS);
+	expect_part(r, "sleep", "a", NULL, 200 * MS);
+	expect_part(r, "network", "a", NULL, 200 * MS);
+	report_free(r);
 }
 
 int main(void)
