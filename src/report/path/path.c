@@ -160,7 +160,8 @@ static int part_new(struct report *r, const struct report_options *o)
 	return 0;
 }
 
-static void part_read(struct report *r)
+/* Reads pids.out again, so after the rows that are missing have been counted. */
+static void part_settle(struct report *r)
 {
 	struct source source = { .report = NULL };
 	const struct notes notes = report_notes(r);
@@ -195,6 +196,6 @@ static void part_free(struct report *r)
 
 const struct report_part report_path_part = {
 	.new = part_new,
-	.read = part_read,
+	.settle = part_settle,
 	.free = part_free,
 };
