@@ -147,9 +147,6 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_s
 	__u64 wake = slot ? slot_wake_at(slot, now) : now;
 	__u32 by = slot ? waker_by(task, slot) : DLT_BY_NOTHING;
 
-	if (slot && wait_is_long(slot, now) && !turn_is_over(here, now))
-		wait_send(task, slot, by, wake);
-
 	/* the wait first: in its search it may take a cell whose sums have been sent, and the next one must keep its
 	 * own */
 	if (slot && slot_waits(slot)) {
@@ -182,9 +179,12 @@ static __always_inline void count_unseen(void)
 static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *task,
 				 const struct task_id *w)
 {
+	struct dlt_sched_slot *slot = w->kind == DLT_SCHED_TARGET ? slot_find(w->tid) : NULL;
 	struct dlt_sched_cell *c = cell_at(here->cell);
 	struct task_id own = *w;
 
+	if (slot)
+		wait_unseen(slot, here->since_ns);
 	if (w->kind == DLT_SCHED_TARGET || (c && c->kind == DLT_SCHED_TARGET))
 		count_unseen();
 	settle(here);
@@ -293,8 +293,6 @@ static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, s
 				return false;
 			cell_add_wait(call, slot->state, wake - slot_since(slot));
 		}
-		if (wait_is_long(slot, now) && !turn_is_over(here, now))
-			wait_send(next, slot, by, wake);
 		slot_came(slot, now);
 	}
 	here->cell = i;
@@ -303,13 +301,6 @@ static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, s
 }
 
 /* --- hooks -------------------------------------------------------------------------------------------- */
-
-static __always_inline bool ended(__u64 now)
-{
-	__u64 end = sched_clock.end_ns;
-
-	return end && now >= end;
-}
 
 static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, const __u64 *ctx, __u32 state)
 {
@@ -322,6 +313,7 @@ static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, cons
 		before_begin(prev, state, next, now);
 		return;
 	}
+	now = wait_ends(here, next, now);
 	if (!known_leaves(here, prev, state, now))
 		any_leaves(here, cpu, prev, state, now);
 	if (!known_comes(here, cpu, next, now))

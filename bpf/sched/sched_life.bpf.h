@@ -11,6 +11,13 @@
 
 const volatile __u8 by_stack = 0; /* the kernel has no bpf_task_pt_regs */
 
+static __always_inline bool ended(__u64 now)
+{
+	__u64 end = sched_clock.end_ns;
+
+	return end && now >= end;
+}
+
 /* --- slots --------------------------------------------------------------------------------------- */
 
 /* Nothing before the trace's begin counts. */

@@ -189,7 +189,8 @@ static __always_inline void task_end(struct task_struct *task, struct task_id *w
 		return;
 	wake = slot_wake(slot, end);
 	if (wait_is_long(slot, end))
-		wait_send(task, slot, slot_waits(slot) && wake == end ? DLT_BY_END : waker_by(task, slot), wake);
+		wait_send(task, slot, slot_waits(slot) && wake == end ? DLT_BY_END : waker_by(task, slot),
+			  wake < end ? wake : NOT_WOKEN, end);
 	if (end > wake) {
 		sums[DLT_SCHED_RUNQ] = end - wake;
 		row_single(w, cpu, sums);

@@ -14,7 +14,7 @@
 #include "sched/sched_life.bpf.h"
 
 #define PF_EXITING 4 /* linux/sched.h */
-#define SOCK_FRESH_NS 20000 /* a socket that became readable longer ago has nothing to do with a wake-up */
+#define SOCK_FRESH_NS 100000 /* a socket that became readable longer ago has nothing to do with a wake-up */
 #define AF_INET 2 /* linux/socket.h */
 #define AF_INET6 10
 
@@ -280,10 +280,10 @@ static __always_inline enum dlt_wait_by waker_by(struct task_struct *task, const
 
 	if (!slot_waits(slot))
 		return DLT_BY_NOTHING;
-	if (!by)
-		return DLT_BY_UNKNOWN;
 	if (slot->state == DLT_SCHED_DISK && by != DLT_BY_SIGNAL && by != DLT_BY_TIMER)
 		return DLT_BY_DISK;
+	if (!by)
+		return DLT_BY_UNKNOWN;
 	return by == DLT_BY_INTERRUPT ? by_call(task, slot->call) : by;
 }
 

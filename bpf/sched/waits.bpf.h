@@ -9,7 +9,7 @@
 static __always_inline bool wait_is_long(const struct dlt_sched_slot *slot, __u64 now)
 {
 	return slot->kind == DLT_SCHED_TARGET && slot->state != DLT_SCHED_RUN &&
-	       now - slot_since(slot) >= DLT_WAITS_MIN_NS && traces(DLT_waits);
+	       now >= slot_since(slot) + DLT_WAITS_MIN_NS && traces(DLT_waits);
 }
 
 /* Whether there are no more rows for this CPU in this turn; the sums have what is left out. */
@@ -86,18 +86,22 @@ static __noinline int wait_look(struct dlt_waits *rec, struct task_struct *task,
 	return 0;
 }
 
-/* Sends that TASK, whose slot is SLOT, has been off its CPU, and could run again from WAKE on. */
-static __noinline int wait_send(struct task_struct *task, const struct dlt_sched_slot *slot, enum dlt_wait_by by,
-				__u64 wake)
+#define NOT_WOKEN 0xffffffffffffffffULL
+
+/*
+ * Sends that TASK, whose slot is SLOT, has been off its CPU until NOW, and could run again from WAKE on, which may be
+ * NOT_WOKEN. Returns the time of the row, which is after the reserve.
+ */
+static __noinline __u64 wait_send(struct task_struct *task, const struct dlt_sched_slot *slot, enum dlt_wait_by by,
+				  __u64 wake, __u64 now)
 {
 	void *ring = ring_here();
 	struct dlt_waits *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
 	bool named;
-	__u64 now;
 
 	if (!rec) {
 		count_wait(false);
-		return 0;
+		return now;
 	}
 	count_wait(true);
 	__builtin_memset(rec, 0, sizeof(*rec));
@@ -121,7 +125,35 @@ static __noinline int wait_send(struct task_struct *task, const struct dlt_sched
 	rec->hdr.lat_ns = now - slot_since(slot);
 	rec->runq_ns = now > wake ? now - wake : 0;
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	return 0;
+	return now;
+}
+
+/*
+ * TASK comes to a CPU NOW: its row, if it gets one. Returns the time at which it comes for all sums, too, so that rows
+ * and sums agree.
+ */
+static __always_inline __u64 wait_ends(struct dlt_sched_cpu *here, struct task_struct *task, __u64 now)
+{
+	struct dlt_sched_slot *slot = slot_find(task->pid);
+	__u64 later, wake;
+
+	if (!slot || !wait_is_long(slot, now) || turn_is_over(here, now))
+		return now;
+	wake = slot_wake_at(slot, now);
+	later = wait_send(task, slot, waker_by(task, slot), wake < now ? wake : NOT_WOKEN, now);
+	return ended(later) ? now : later;
+}
+
+/* Its end was not seen: TASK had come when another was thought to run. */
+static __always_inline void wait_unseen(const struct dlt_sched_slot *slot, __u64 now)
+{
+	struct dlt_stats *st = wait_is_long(slot, now) ? stats_of(DLT_waits) : NULL;
+
+	if (!st)
+		return;
+	__sync_fetch_and_add(&st->seen, 1);
+	__sync_fetch_and_add(&st->lost, 1);
+	__sync_fetch_and_add(&st->lost_unseen, 1);
 }
 
 #endif

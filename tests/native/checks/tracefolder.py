@@ -21,10 +21,10 @@ BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
 PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing needs an escape, and nothing is escaped
 # Kernels may not report a switch or the end of a request (docs/traces/sched_switch.md); those of the guests report all.
-MAY_MISS = () if os.environ.get("VM") else ("sched_switch",)
+MAY_MISS = () if os.environ.get("VM") else ("sched_switch", "waits")
 MAY_NOT_END = not os.environ.get("VM")  # the end of a request: it then has no row, or one without an end
 MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE", "PAGES",
-                  "REALPATH"}
+                  "REALPATH", "BY"}
 gc.disable()  # a trace is hundreds of thousands of objects without circles
 
 
