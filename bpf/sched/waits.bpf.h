@@ -65,12 +65,12 @@ static __always_inline void peer_of(struct dlt_peer *peer, __u64 sock)
 
 /*
  * The file that TASK's call is on, if the daemon knows its name: no path is walked while the scheduler holds its lock.
- * And the peer, of the socket that woke it or else of the call's own.
+ * And the peer, of the call's own socket, or else of the one whose data has woken it.
  */
 static __noinline int wait_look(struct dlt_waits *rec, struct task_struct *task, const struct dlt_sched_slot *slot)
 {
 	struct file *file = file_of_call(task, slot->call, task_regs(task));
-	__u64 sock = slot->sock;
+	__u64 sock = file ? sock_of(file) : 0;
 	struct file_where where;
 	struct dlt_file_id id;
 
@@ -78,9 +78,8 @@ static __noinline int wait_look(struct dlt_waits *rec, struct task_struct *task,
 		where = file_where(file);
 		if (!where_is_new(&where, &id))
 			rec->id = id;
-		if (!sock)
-			sock = sock_of(file);
 	}
+	sock = sock ?: slot->sock;
 	if (sock)
 		peer_of(&rec->peer, sock);
 	return 0;

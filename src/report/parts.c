@@ -165,7 +165,7 @@ const struct report_part *const report_parts[] = {
 	&report_uses_part,
 	&report_spreads_part,
 	&report_streams_part,
-	&report_path_part, /* after missing, which counts rows that were read once */
+	&report_path_part,
 	&others,
 	NULL,
 };

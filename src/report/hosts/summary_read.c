@@ -245,6 +245,9 @@ static const struct rule *rule_of(const struct summary_finding *finding)
 				return rule;
 	for (const struct rule *const *answer = rules_answers; *answer; answer++)
 		if (is_rule(*answer, finding, &found))
+			return *answer;
+	for (const struct rule *const *answer = rules_of_path; *answer; answer++)
+		if (is_rule(*answer, finding, &found))
 			break;
 	return found;
 }

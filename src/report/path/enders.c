@@ -87,6 +87,11 @@ static bool has_other(const struct path_ender *own, const struct path_ender *las
 	return last->other;
 }
 
+static bool is_lock_outside(const struct path_ender *own, const struct path_ender *last)
+{
+	return path_calls[own->call].locks && last->outside;
+}
+
 static bool is_outside(const struct path_ender *own, const struct path_ender *last)
 {
 	return last->outside;
@@ -118,6 +123,7 @@ static const struct rule {
 	{ BIT(KERNEL) | BIT(INTERRUPT), STATE(BLOCKED), NULL, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(KERNEL), STATE_ANY, NULL, PATH_KERNEL, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, NULL, PATH_INTERRUPT, OF_CALL },
+	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_lock_outside, PATH_LOCK, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_outside, PATH_OUTSIDE, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, NULL, PATH_SEVERAL, OF_CALL },
 	{ BY_ANY, STATE_ANY, NULL, PATH_UNKNOWN, OF_CALL },

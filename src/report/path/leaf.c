@@ -19,6 +19,7 @@ const struct path_kind_facts path_kinds[PATH_KINDS] = {
 	[PATH_TIMEOUT] = { "timeout", "waiting until a timeout" },
 	[PATH_TERMINAL] = { "terminal", "waiting for the terminal" },
 	[PATH_STOPPED] = { "stopped", "stopped by a signal or a debugger" },
+	[PATH_LOCK] = { "lock", "waiting for a lock on a file, held outside the job" },
 	[PATH_OUTSIDE] = { "outside", "waiting for a process outside the job" },
 	[PATH_KERNEL] = { "kernel", "waiting for the kernel" },
 	[PATH_SIGNAL] = { "signal", "waiting for a signal" },

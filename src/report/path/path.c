@@ -37,6 +37,18 @@ static void source_free(struct source *source)
 
 /* --- reading ------------------------------------------------------------------------------------------- */
 
+/* Gives all rows of FILE, which others may have read and counted, and which do not count twice. */
+static void walk_again(struct report *r, struct scan_file *file, struct scan_taker *taker)
+{
+	struct reader *reader = &file->reader;
+	const uint64_t rows = reader->rows, outside = reader->outside, bad_rows = reader->bad_rows;
+
+	scan_walk(r->folder, file->name, taker);
+	reader->rows = rows;
+	reader->outside = outside;
+	reader->bad_rows = bad_rows;
+}
+
 /* Gives all rows of FILE from the window's begin on: a wait that ends behind the window may have begun in it. */
 static void walk_to_end(struct report *r, struct scan_file *file, struct scan_taker *taker)
 {
@@ -67,7 +79,7 @@ static int read_shorts(struct source *source)
 {
 	struct scan_taker taker = { .take = path_shorts_take, .own = &source->shorts };
 
-	scan_walk(source->report->folder, "sched", &taker);
+	walk_again(source->report, scan_file(source->report->folder, "sched"), &taker);
 	if (source->shorts.full)
 		report_note(source->report,
 			    "sched: there are too many rows for the path: later waits of less than 1 ms count as time "
@@ -80,7 +92,7 @@ static int read_all(struct source *source)
 	struct scan_taker taker = { .take = path_lives_take, .own = &source->lives };
 	int res;
 
-	scan_walk(source->report->folder, "pids", &taker);
+	walk_again(source->report, scan_file(source->report->folder, "pids"), &taker);
 	res = path_lives_end(&source->lives);
 	if (res == 0)
 		res = read_waits(source);
@@ -160,8 +172,7 @@ static int part_new(struct report *r, const struct report_options *o)
 	return 0;
 }
 
-/* Reads pids.out again, so after the rows that are missing have been counted. */
-static void part_settle(struct report *r)
+static void part_read(struct report *r)
 {
 	struct source source = { .report = NULL };
 	const struct notes notes = report_notes(r);
@@ -196,6 +207,6 @@ static void part_free(struct report *r)
 
 const struct report_part report_path_part = {
 	.new = part_new,
-	.settle = part_settle,
+	.read = part_read,
 	.free = part_free,
 };

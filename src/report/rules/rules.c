@@ -297,7 +297,10 @@ struct rules *rules_new(struct report *report)
 	verdict_choose(report, rules);
 	find_others(report, rules);
 	sort(rules);
-	rules->bottleneck.rule->evidence(report, &rules->bottleneck);
+	if (rules->bottleneck.by_path)
+		path_evidence(report, &rules->bottleneck);
+	else
+		rules->bottleneck.rule->evidence(report, &rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n + rules->n_facts; i++)
 		rules->found[i].rule->evidence(report, &rules->found[i]);
 	return rules;

@@ -29,6 +29,7 @@ struct finding {
 	double share; /* of the time; NAN: its measure is not a share of the time */
 	struct finding_size size;
 	bool is_bottleneck, is_fact;
+	bool by_path; /* what ended the waits says so: its share is of the path, and so is its evidence */
 	char *caveat; /* missing data that could change it; NULL: none */
 	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
 	unsigned int n;
@@ -92,6 +93,8 @@ extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rul
 extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_executable, rule_untraced;
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];
+/* Answers that only the path gives (path.c); ends with NULL. */
+extern const struct rule *const rules_of_path[];
 
 /* Tries all rules on REPORT->why. NULL when memory is out. */
 struct rules *rules_new(struct report *report);
@@ -101,6 +104,12 @@ void rules_free(struct rules *rules);
 
 /* verdict.c: chooses the answer: a finding, which leaves the list, or an answer that is in no table of rules. */
 void verdict_choose(struct report *report, struct rules *rules);
+/*
+ * path.c: replaces ANSWER, which has no evidence yet, by the path's largest cause where that is surer, or contradicts
+ * it. Returns whether it does. The other adds what the path shows of FINDING's cause.
+ */
+bool path_answer(const struct report *report, struct finding *answer);
+void path_evidence(struct report *report, struct finding *finding);
 /* Returns the answer of a job that was too short for any, or failed; NULL: it was not. */
 const struct rule *verdict_of_none(const struct report *report);
 /* Whether the processes whose waits are the job's are known; and when they waited. */

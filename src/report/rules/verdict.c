@@ -89,6 +89,16 @@ const struct rule *verdict_of_none(const struct report *report)
 
 /* --- the answer ----------------------------------------------------------------------------------------------- */
 
+/* What ended the waits may show something else than the sums of calls. */
+static void ask_path(struct report *report, struct rules *rules)
+{
+	if (!path_answer(report, &rules->bottleneck))
+		return;
+	for (unsigned int i = 0; i < rules->n; i++)
+		if (strcmp(rules->found[i].rule->code, rules->bottleneck.rule->code) == 0)
+			rules_take_out(rules, &rules->found[i--]);
+}
+
 void verdict_choose(struct report *report, struct rules *rules)
 {
 	const struct why *why = report->why;
@@ -112,5 +122,6 @@ void verdict_choose(struct report *report, struct rules *rules)
 				   why->seen < WHY_SEEN_READING && !why->has_sums ? &rule_no_training : &rule_unknown,
 				   part(why, why->waited_ns));
 	}
+	ask_path(report, rules);
 	finding->is_bottleneck = true;
 }

@@ -55,6 +55,8 @@ void report_rules_markdown(FILE *out)
 	for (const struct rule *const *answer = rules_answers; *answer; answer++)
 		if (!is_listed(answer))
 			put_rule(*answer, out);
+	for (const struct rule *const *answer = rules_of_path; *answer; answer++)
+		put_rule(*answer, out);
 	fprintf(out, "\nFindings and facts: how the job uses its files, disks and memory.\n\n%s", head);
 	for (const struct rule *const *table = rules_tables + 1; *table; table++)
 		for (const struct rule *rule = *table; rule->code; rule++)

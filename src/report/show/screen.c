@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "base/wrap.h"
 #include "report/disk/causes.h"
+#include "report/path/path.h"
 #include "report/rules/rules.h"
 #include "report/scan/model.h"
 #include "report/show/show.h"
@@ -170,7 +171,8 @@ void report_screen(const struct report *report, unsigned int width, FILE *out)
 	if (rules)
 		put_answer(&rules->bottleneck, width, out);
 	path_text(report, width, out);
-	account_brief(report, width, out);
+	if (!report->path || !report->path->n) /* which has the same by what ended each wait */
+		account_brief(report, width, out);
 	if (rules)
 		put_found(rules, width, out);
 	fputc('\n', out);

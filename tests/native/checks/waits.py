@@ -123,7 +123,8 @@ def wrong(wait, row, epoll_peer):
             yield column
     if row["COMM"] != "waiter":
         yield "COMM"
-    if not (elsewhere(wait, row) or by_peer(wait, row) or unseen(row)):
+    hidden = epoll_peer == "maybe" and row["CALL"] in MULTIPLEXED and wait["BY"] == "net" and row["BY"] == "interrupt"
+    if not (elsewhere(wait, row) or by_peer(wait, row) or unseen(row) or hidden):
         yield from wrong_by(wait, row)
     peers = {wait["PEER"]} | ({"-"} if epoll_peer == "maybe" and row["CALL"] in MULTIPLEXED else set())
     if row["PEER"] not in peers:

@@ -53,7 +53,7 @@ static void each_wait_has_one_leaf(void **state)
 		{ "ioctl", PATH_ASLEEP, PATH_BY_INTERRUPT, PATH_DEVICE_FILE, .kind = PATH_DEVICE, .detail = FILE_NAME },
 		{ "ioctl", PATH_ASLEEP, PATH_BY_THREAD, PATH_DEVICE_FILE, .other = true, .outside = true,
 		  .kind = PATH_OUTSIDE, .detail = OTHER },
-		{ "flock", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .kind = PATH_OUTSIDE,
+		{ "flock", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .kind = PATH_LOCK,
 		  .detail = OTHER },
 		{ "wait4", PATH_ASLEEP, PATH_BY_EXIT, .other = true, .outside = true, .kind = PATH_OUTSIDE,
 		  .detail = OTHER },

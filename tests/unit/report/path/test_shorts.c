@@ -88,7 +88,7 @@ static void sums_of_several_threads_have_no_name(void **state)
 	r = path_loaded();
 	expect_part(r, "cpu", "a", NULL, 200 * MS);
 	expect_part(r, "several", "a", "futex", 100 * MS);
-	expect_part(r, "outside", "a", NULL, 200 * MS);
+	expect_part(r, "lock", "a", NULL, 200 * MS);
 	report_free(r);
 }
 
