@@ -143,16 +143,13 @@ static __always_inline __u64 wait_ends(struct dlt_sched_cpu *here, struct task_s
 	return ended(later) ? now : later;
 }
 
-/* Its end was not seen: TASK had come when another was thought to run. */
+/* TASK had come when another was thought to run: it has no row, as its time is not known, but sums. */
 static __always_inline void wait_unseen(const struct dlt_sched_slot *slot, __u64 now)
 {
 	struct dlt_stats *st = wait_is_long(slot, now) ? stats_of(DLT_waits) : NULL;
 
-	if (!st)
-		return;
-	__sync_fetch_and_add(&st->seen, 1);
-	__sync_fetch_and_add(&st->lost, 1);
-	__sync_fetch_and_add(&st->lost_unseen, 1);
+	if (st)
+		__sync_fetch_and_add(&st->unseen, 1);
 }
 
 #endif

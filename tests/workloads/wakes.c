@@ -269,7 +269,7 @@ struct pair {
 	struct watched waiter;
 	const char *by; /* if not the kind's */
 	_Atomic int armed; /* the round whose wait the waiter is about to begin, or is in; 0: none */
-	_Atomic int told; /* the round of the note */
+	_Atomic int shown; /* the round of the note */
 	struct note note;
 	_Atomic bool over;
 	pthread_t thread;
@@ -311,7 +311,7 @@ static void wake_once(struct pair *p, int round)
 	watch(&p->waiter, &n, 2 * MS + round % 4 * MS);
 	n.wake_ns = now_ns();
 	p->note = n;
-	p->told = round;
+	p->shown = round;
 	p->kind->wake(p);
 }
 
@@ -325,12 +325,12 @@ static void *looks(void *arg)
 	named("waker");
 	for (; !p->over; sleep_ns(100 * US)) {
 		round = p->armed;
-		if (!round || p->told == round || !asleep(&p->waiter, &n))
+		if (!round || p->shown == round || !asleep(&p->waiter, &n))
 			continue;
 		n.asleep_ns = now_ns();
 		if (p->armed == round) {
 			p->note = n;
-			p->told = round;
+			p->shown = round;
 		}
 	}
 	return NULL;
@@ -403,9 +403,9 @@ static bool wait_once(struct pair *p, int round)
 	p->armed = round;
 	do
 		k->wait(p);
-	while (wakes && p->told != round);
+	while (wakes && p->shown != round);
 	end = now_ns();
-	seen = p->told == round;
+	seen = p->shown == round;
 	p->armed = 0;
 	if (k->after)
 		k->after(p);
@@ -1336,7 +1336,7 @@ static int peer_now(const struct pair *p)
 	return p->round % 2 ? p->in : p->out;
 }
 
-static void peer_ask(struct pair *p)
+static void peer_query(struct pair *p)
 {
 	peer_of(peer_now(p), p->peer, sizeof(p->peer));
 	if (send(peer_now(p), &p->waiter, sizeof(p->waiter), 0) != sizeof(p->waiter))
@@ -1347,7 +1347,7 @@ static void peer_answer(struct pair *p)
 {
 	if (recv(peer_now(p), &p->note, sizeof(p->note), 0) != sizeof(p->note))
 		die("recv");
-	p->told = p->round;
+	p->shown = p->round;
 }
 
 static void peer_recv_waits(struct pair *p)
@@ -1358,7 +1358,7 @@ static void peer_recv_waits(struct pair *p)
 static void peer_epoll_waits(struct pair *p)
 {
 	epoll_waits(p);
-	p->told = p->round;
+	p->shown = p->round;
 }
 
 static void *peer_serve_one(void *arg)
@@ -1482,8 +1482,8 @@ static const struct kind kinds[] = {
 };
 
 static const struct kind kinds_of_peer[] = {
-	{ "net-recv", "recvfrom", .by = "net", .waker = PEER, peer_setup, peer_ask, peer_recv_waits },
-	{ "net-epoll", EPOLL, .by = "net", .waker = PEER, peer_setup, peer_ask, peer_epoll_waits, peer_answer },
+	{ "net-recv", "recvfrom", .by = "net", .waker = PEER, peer_setup, peer_query, peer_recv_waits },
+	{ "net-epoll", EPOLL, .by = "net", .waker = PEER, peer_setup, peer_query, peer_epoll_waits, peer_answer },
 };
 
 /* --- the command line ----------------------------------------------------------------------------- */

@@ -90,7 +90,7 @@ const struct rule *verdict_of_none(const struct report *report)
 /* --- the answer ----------------------------------------------------------------------------------------------- */
 
 /* What ended the waits may show something else than the sums of calls. */
-static void ask_path(struct report *report, struct rules *rules)
+static void choose_by_path(struct report *report, struct rules *rules)
 {
 	if (!path_answer(report, &rules->bottleneck))
 		return;
@@ -122,6 +122,6 @@ void verdict_choose(struct report *report, struct rules *rules)
 				   why->seen < WHY_SEEN_READING && !why->has_sums ? &rule_no_training : &rule_unknown,
 				   part(why, why->waited_ns));
 	}
-	ask_path(report, rules);
+	choose_by_path(report, rules);
 	finding->is_bottleneck = true;
 }

@@ -51,10 +51,9 @@ static void bottleneck(const struct report_job *job, struct json *j)
 static void not_in_summaries(struct json *json)
 {
 	static const char *const others[] = {
-		"timeline",       "hosts[].bottleneck", "hosts[].cpu",
-		"hosts[].facts",  "hosts[].missing",    "hosts[].n_processes",
-		"hosts[].n_uses", "hosts[].rules",      "hosts[].rules_missing",
-		"hosts[].waited",
+		"timeline",        "hosts[].bottleneck",  "hosts[].cpu",           "hosts[].facts",
+		"hosts[].missing", "hosts[].n_processes", "hosts[].n_uses",        "hosts[].path",
+		"hosts[].rules",   "hosts[].waited",      "hosts[].rules_missing",
 	};
 
 	json_array(json, "not_in_summaries");

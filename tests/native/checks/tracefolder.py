@@ -21,7 +21,7 @@ BETWEEN_TWO = ("copy_file_range", "sendfile", "splice")
 SPECIAL = b'"#\\\x7f' + bytes(range(0x21))
 PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing needs an escape, and nothing is escaped
 # Kernels may not report a switch or the end of a request (docs/traces/sched_switch.md); those of the guests report all.
-MAY_MISS = () if os.environ.get("VM") else ("sched_switch", "waits")
+MAY_MISS = () if os.environ.get("VM") else ("sched_switch",)
 MAY_NOT_END = not os.environ.get("VM")  # the end of a request: it then has no row, or one without an end
 MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE", "PAGES",
                   "REALPATH", "BY"}
@@ -239,14 +239,14 @@ class Trace:
             self.require(c.get("bytes") == size, f"manifest: {name} {c}: {size} bytes")
             self.require(c.get("lost") == sum(c.get("lost_by", {}).values()), f"manifest: {name} {c}: not a reason for each that is lost")
             # sums, and page faults, lack no row for such an event
-            unseen = c.get("unseen", 0) if name in ("sched", "fault") else c.get("lost_by", {}).get("unseen", 0)
+            unseen = c.get("unseen", 0) if name in ("sched", "fault", "waits") else c.get("lost_by", {}).get("unseen", 0)
             self.require(unseen == c.get("unseen", 0), f"manifest: {name} {c}: what the kernel did not report has another reason")
             skips = name in ("pids", "syscalls") or "this kernel preempts its programs" in c.get("why", "")
             for what in ("lost", "late"):
                 may = what == "lost" and (name in (*self.may_lose, *MAY_MISS) or name == "bio" and self.unended(c) is not None
                                          or skips and self.preempted(c))
                 self.require(c.get(what) == 0 or may, f"manifest: {name} {what} {c}")
-            self.require(name != "sched" or not c.get("unseen") or not os.environ.get("VM"), f"manifest: {name} {c}: unseen in a guest")
+            self.require(name not in ("sched", "waits") or not c.get("unseen") or not os.environ.get("VM"), f"manifest: {name} {c}: unseen in a guest")
             if name in ("sched", "sched_switch"):
                 self.require(c.get("calls") == len(rows) + c.get("lost"), f"manifest: {name} {c}: {len(rows)} calls")
             if name in probes.OF_CALLS:
