@@ -82,10 +82,15 @@ static bool is_by_thread(enum path_by by)
 	return by == PATH_BY_THREAD || by == PATH_BY_EXIT || by == PATH_BY_SIGNAL;
 }
 
+/* Whether the row's wait was for the remote end of a socket: a server beside the job is one, too, by its address. */
+static bool is_for_peer(const struct scan *s, const struct path_ender *e)
+{
+	return e->by == PATH_BY_NET || e->by == PATH_BY_INTERRUPT || (e->outside && !scan_is(s, COL_PEER, "-"));
+}
+
 struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *s, uint32_t life, uint64_t wake_ns)
 {
 	const enum path_by by = path_by_of(scan_field(s, COL_BY));
-	const bool remote = by == PATH_BY_NET || by == PATH_BY_INTERRUPT;
 	struct path_names *names = waits->lives->names;
 	struct path_ender e = {
 		.by = (uint8_t)by,
@@ -101,8 +106,11 @@ struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *
 		e.life = ender_life(waits, s, life, wake_ns);
 		e.outside = !e.life && pid != path_lives_process(waits->lives, life)->pid;
 	}
-	if (!e.life)
-		e.other = path_name(names, scan_field(s, remote ? COL_PEER : COL_BY_COMM));
+	if (e.life)
+		return e;
+	e.other = path_name(names, scan_field(s, is_for_peer(s, &e) ? COL_PEER : COL_BY_COMM));
+	if (e.outside && is_for_peer(s, &e))
+		e.by = PATH_BY_NET;
 	return e;
 }
 

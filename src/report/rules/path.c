@@ -38,7 +38,7 @@ static double no_measure(const struct report *r)
 		.advice = the_advice,                              \
 	}
 
-OF_PATH(network_read, "network-read", "The job waited for the network",
+OF_PATH(network_read, "network-read", "The job waited for a server, over the network",
 	"waits that a packet from another machine ended",
 	"Fetch more at a time and over more connections, prefetch, or keep the data nearer: on a local disk, or in the "
 	"same "
@@ -184,8 +184,8 @@ static bool covers(const struct report *r, const struct report_path_root *root)
  */
 static bool is_surer(const struct report *report, const struct cause *most, double share, const char *code)
 {
-	if (strcmp(most->code, code) == 0)
-		return false;
+	if (strcmp(most->code, code) == 0) /* it can name the process outside of the job */
+		return most->kinds == KIND(OUTSIDE) && share >= LEAST_PART;
 	if (report->why->n_trainers && report->why->basis <= WHY_BY_REGIONS)
 		return most->sure && share >= LEAST_PART;
 	if (most->sure)

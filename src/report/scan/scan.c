@@ -175,13 +175,19 @@ int scan_rows(struct scan *s)
 int scan_seek(struct scan *scan, struct scan_folder *folder, const char *name, uint64_t offset)
 {
 	int res = open_file(scan, folder, name), n;
+	struct reader *reader = &scan->file->reader;
+	uint64_t rows, outside;
 
 	if (res == 0)
-		res = reader_seek(&scan->file->reader, offset);
+		res = reader_seek(reader, offset);
 	if (res < 0)
 		return res;
 	scan->file->begun = true;
-	n = reader_next(&scan->file->reader, scan->ahead);
+	rows = reader->rows;
+	outside = reader->outside;
+	n = reader_next(reader, scan->ahead);
+	reader->rows = rows; /* it was counted when it was read in turn */
+	reader->outside = outside;
 	if (n > 0)
 		read_numbers(scan, 1);
 	if (n > 0)

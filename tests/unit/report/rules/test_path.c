@@ -58,6 +58,17 @@ static void a_server_has_its_name(void **state)
 	expect_answer(waits_for(1200 * MS, (struct put_wait){ NET }), "network-read", 60, "10.0.0.5:9000");
 }
 
+/* On the same machine, too, where the server's own thread ends the wait. */
+static void a_server_beside_the_job_has_its_address(void **state)
+{
+	expect_answer(waits_for(1200 * MS, (struct put_wait){ .call = "recvfrom",
+							      .by = "thread",
+							      .by_pid = 77,
+							      .by_comm = "server",
+							      .peer = "127.0.0.1:9000" }),
+		      "network-read", 60, "127.0.0.1:9000");
+}
+
 static void a_few_packets_are_no_cause(void **state)
 {
 	expect_not(waits_for(200 * MS, (struct put_wait){ NET }), "network-read");
@@ -164,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_server_has_its_name),
+		IN_TREE(a_server_beside_the_job_has_its_address),
 		IN_TREE(a_few_packets_are_no_cause),
 		IN_TREE(a_quota_is_no_contention),
 		IN_TREE(a_thread_that_loses_its_cpu_has_no_quota),
