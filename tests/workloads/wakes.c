@@ -451,11 +451,13 @@ static void waiter(const struct kind *k)
 	if (k->waker == THREAD || k->waker == WATCHER)
 		p->thread = thread(k->waker == THREAD ? wakes_all : looks, p);
 	if (k->waker == PROCESS) {
-		p->child = process();
-		if (p->child == 0) {
+		const pid_t pid = process();
+
+		if (pid == 0) {
 			wakes_all(p);
 			_exit(0);
 		}
+		p->child = pid;
 	}
 	for (int round = 1; sure < opt.rounds && round <= 20 * opt.rounds; round++)
 		sure += wait_once(p, round);
@@ -869,9 +871,13 @@ static void stop_wakes(struct pair *p)
 
 static void child_prepare(struct pair *p)
 {
-	p->child = process();
-	if (p->child == 0)
+	pid_t pid = process();
+
+	if (pid == 0) {
 		wake_once(p, p->round);
+		_exit(0);
+	}
+	p->child = pid; /* by the parent alone: both share P */
 }
 
 static void exit_wakes(struct pair *p)
@@ -1030,14 +1036,17 @@ static void lock_fcntl(int fd, short type)
 /* A child for each wait, as a lock of fcntl is the process's. */
 static void fcntl_prepare(struct pair *p)
 {
+	pid_t pid;
+
 	p->word = 0;
-	p->child = process();
-	if (p->child == 0) {
+	pid = process();
+	if (pid == 0) {
 		lock_fcntl(p->out, F_WRLCK);
 		p->word = 1;
 		wake_once(p, p->round);
 		_exit(0);
 	}
+	p->child = pid;
 	while (!p->word)
 		sleep_ns(100 * US);
 }

@@ -98,7 +98,9 @@ static const struct claim {
 	{ "unknown", 0 },
 	{ "outside-wait", KIND(OUTSIDE) | KIND(NETWORK) | KIND(INTERRUPT) | KIND(KERNEL) | KIND(UNKNOWN) },
 	{ "idle", KIND(SLEEP) | KIND(SIGNAL) | KIND(POLL) | KIND(TIMEOUT) },
-	{ "trainer-bound", KIND(CPU) | KIND(RUNQ) | KIND(DEVICE) | KIND(UNKNOWN) },
+	/* it may wait for its GPU in any of these ways */
+	{ "trainer-bound", KIND(CPU) | KIND(RUNQ) | KIND(DEVICE) | KIND(UNKNOWN) | KIND(SLEEP) | KIND(POLL) |
+				   KIND(TIMEOUT) | KIND(KERNEL) | KIND(INTERRUPT) },
 	{ "cpu-bound", KIND(CPU) | KIND(RUNQ) | KIND(UNKNOWN) },
 };
 
