@@ -144,7 +144,8 @@ struct dlt_stats {
 	/* the causes of LOST; for the rest of it, and for ROWS_LOST, a ring was full */
 	__u64 lost_room; /* a table of calls, requests, threads or sums was full */
 	__u64 lost_unseen; /* the kernel did not call the program at its start or at its end */
-	__u64 unread; /* printed: writes that were skipped, as there were too many */
+	__u64 unread; /* printed: writes that were skipped, as there were too many; waits: likewise, waits without a row
+		       */
 	/* bio: writers of pages, forgotten before the pages were written back; cache: files that had pages in the cache
 	 */
 	__u64 overwritten;

@@ -126,11 +126,6 @@ static const int calls_on_fd[] = {
 /* Those that wait for the thread's own requests, whose ends are interrupts. */
 static const int calls_for_disk[] = { SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter };
 
-static void program_use(struct bpf_program *program, bool use)
-{
-	bpf_program__set_autoload(program, use);
-}
-
 /* Where the count of a CPU's interrupts is: see bpf/sched/sched_waker.bpf.h. */
 static void count_find(struct sched_bpf *skel, const struct kernel_btf *kernel)
 {
@@ -154,11 +149,11 @@ static void wakers_choose(struct sched_bpf *skel, const struct kernel_btf *kerne
 		skel->rodata->calls_on_fd[calls_on_fd[i] / 64] |= 1ULL << (calls_on_fd[i] & 63);
 	for (size_t i = 0; i < ARRAY_SIZE(calls_for_disk); i++)
 		skel->rodata->calls_for_disk[i] = (uint32_t)calls_for_disk[i];
-	program_use(skel->progs.sched_sock, kernel_btf_tp(kernel, "sk_data_ready") >= 0);
-	program_use(skel->progs.sched_irq_begins, irqs);
-	program_use(skel->progs.sched_irq_ends, irqs);
-	program_use(skel->progs.sched_softirq_begins, irqs);
-	program_use(skel->progs.sched_softirq_ends, irqs);
+	bpf_program__set_autoload(skel->progs.sched_sock, kernel_btf_tp(kernel, "sk_data_ready") >= 0);
+	bpf_program__set_autoload(skel->progs.sched_irq_begins, irqs);
+	bpf_program__set_autoload(skel->progs.sched_irq_ends, irqs);
+	bpf_program__set_autoload(skel->progs.sched_softirq_begins, irqs);
+	bpf_program__set_autoload(skel->progs.sched_softirq_ends, irqs);
 }
 
 static int sched_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)

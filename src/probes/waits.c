@@ -18,8 +18,7 @@ static const struct field fields[] = {
 	  .names = sched_call_names },
 	{ "STATE",
 	  "runq (it could run, and another had the CPU), throttled (it could run, but for the CPU quota of its "
-	  "cgroup), "
-	  "disk (it waited for I/O), blocked (uninterruptibly for something else), sleep",
+	  "cgroup), disk (it waited for I/O), blocked (uninterruptibly for something else), sleep",
 	  FIELD_NAME, AT(state), .names = state_names },
 	{ "LAT_NS", "time off the CPU, ns", FIELD_U64, AT(hdr.lat_ns) },
 	{ "RUNQ_NS", "the last part of it, in which the thread could run and waited for the CPU, ns", FIELD_S64,
@@ -27,8 +26,7 @@ static const struct field fields[] = {
 	{ "BY",
 	  "what ended it: thread, exit (a thread that was ending), signal, timer, disk (a request was done), net (a "
 	  "packet), kernel (a kernel thread), interrupt (any other), end (the trace ended), ? (not seen); - nothing "
-	  "had "
-	  "to",
+	  "had to",
 	  FIELD_NAME, AT(by), .names = wait_by_names },
 	{ "BY_PID", "process of the thread that ended it; - if none did", FIELD_S32, AT(by_tgid) },
 	{ "BY_TID", "that thread", FIELD_S32, AT(by_tid) },

@@ -21,41 +21,31 @@
 
 /* --- answers that only the path can give ------------------------------------------------------------------------ */
 
-static double no_measure(const struct report *r)
-{
-	(void)r;
-	return 0;
-}
-
 #define OF_PATH(name, the_code, the_title, the_number, the_advice) \
 	static const struct rule name = {                          \
 		.code = the_code,                                  \
 		.title = the_title,                                \
 		.number = the_number,                              \
 		.is_share = true,                                  \
-		.measure = no_measure,                             \
 		.evidence = path_evidence,                         \
 		.advice = the_advice,                              \
 	}
 
 OF_PATH(network_read, "network-read", "The job waited for a server, over the network",
-	"waits that a packet from another machine ended",
+	"waits that a server outside of the job ended, or a packet",
 	"Fetch more at a time and over more connections, prefetch, or keep the data nearer: on a local disk, or in the "
-	"same "
-	"network.");
+	"same network.");
 OF_PATH(cpu_quota, "cpu-quota", "The job's CPU quota was used up, and it waited for the next period",
 	"time in which a thread could run, but for the quota of its cgroup",
 	"Give the container or the job more CPUs (docker --cpus, resources.limits.cpu, cpu.max), or run fewer threads "
-	"than "
-	"the quota has CPUs.");
+	"than the quota has CPUs.");
 OF_PATH(stopped, "stopped", "The job was stopped, by a signal or a debugger", "time in which a thread was stopped",
 	"Find out who stops it: a scheduler that suspends jobs, a debugger, ^Z in a terminal.");
 OF_PATH(terminal, "terminal", "The job waited for input at its terminal", "waits for a terminal",
 	"Give it what it asks for by its arguments or its standard input.");
 OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file", "waits for a lock that another process held",
 	"Let each process have a file of its own, hold the lock for less time, or find out who holds it: /proc/locks "
-	"has its "
-	"PID.");
+	"has its PID.");
 OF_PATH(poll_sleep, "poll-sleep", "The job slept between looks at whether something was done",
 	"waits that a timer ended again and again, while nothing else of the job worked",
 	"Wait for the event itself (a blocking get, a condition, poll without a timeout), or sleep for less time.");
@@ -200,17 +190,18 @@ bool path_answer(const struct report *report, struct finding *answer)
 	const struct report_path_root *root = root_of(report);
 	const struct cause *most = root && covers(report, root) ? largest(root, NULL) : NULL;
 	const double share = most ? part_of(root, ns_of(root, most)) : 0;
+	const struct rule *rule = most ? rule_of(most->code) : NULL;
 
-	if (!most || !is_surer(report, most, share, answer->rule->code))
+	if (!rule || !is_surer(report, most, share, answer->rule->code))
 		return false;
 	*answer = (struct finding){
-		.rule = rule_of(most->code),
+		.rule = rule,
 		.measure = share,
 		.share = share,
 		.size = rules_size_of_share(report, share),
 		.by_path = true,
 	};
-	return answer->rule != NULL;
+	return true;
 }
 
 /* --- evidence ---------------------------------------------------------------------------------------------------- */
