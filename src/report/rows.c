@@ -15,6 +15,7 @@
 #include "report/files/spreads.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
+#include "report/path/path.h"
 #include "report/rules/load.h"
 #include "report/scan/functions.h"
 #include "report/timeline.h"
@@ -181,6 +182,8 @@ static bool take_call(struct scan *scan)
 		hist_add(&func->op.size, c.bytes);
 	}
 	pass_call(scan, &c);
+	if (report->path)
+		report_path_call(report->path, scan, &c);
 	if (report->why && scan->kind != REPORT_MMAP)
 		why_rows_take(scan, &c);
 	return true;
@@ -297,6 +300,8 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *scan, boo
 			report_causes_write(scan, &c);
 	}
 	pass_call(scan, &c);
+	if (report->path)
+		report_path_call(report->path, scan, &c);
 	if (report->why)
 		why_rw_take(scan, &c);
 	if (no_result) {

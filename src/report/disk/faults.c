@@ -73,7 +73,8 @@ static struct report_fault_sum *sum_of(struct report_faults *faults, bool swap, 
 
 static bool take(struct scan *scan, void *own)
 {
-	struct report_faults *faults = own;
+	struct report *report = own;
+	struct report_faults *faults = report->faults;
 	const uint64_t bytes = scan_number(scan, COL_DISK_BYTES),
 		       ns = MIN(scan_number(scan, COL_LAT_NS), scan->time_ns);
 	const bool kernel = scan_is(scan, COL_FUNC, "kernel"), swap = scan_is(scan, COL_KIND, "swap");
@@ -88,6 +89,8 @@ static bool take(struct scan *scan, void *own)
 	file = fid ? table_get(&faults->files, fid) : NULL;
 	if (file)
 		add(file, kernel ? 0 : ns, bytes);
+	if (report->also_fault)
+		report->also_fault(report, scan);
 	if (kernel)
 		return true;
 	cover_add(&faults->cover, scan->time_ns - ns, scan->time_ns, took, &faults->busy_ns);
@@ -98,7 +101,7 @@ static bool take(struct scan *scan, void *own)
 
 static void part_read(struct report *r)
 {
-	struct scan_taker taker = { .take = take, .own = r->faults };
+	struct scan_taker taker = { .take = take, .own = r };
 
 	r->faults->present = scan_walk(r->folder, "fault", &taker)->error == 0;
 }

@@ -92,6 +92,15 @@ static bool is_lock_outside(const struct path_ender *own, const struct path_ende
 	return path_calls[own->call].locks && last->outside;
 }
 
+/* A file system of that process (FUSE): a call on names has no other use for one. */
+static bool is_served(const struct path_ender *own, const struct path_ender *last)
+{
+	const enum path_kind storage = path_calls[last->call].storage;
+
+	return last->outside && (last->file == PATH_STORED_FILE || storage == PATH_DISK_METADATA ||
+				 storage == PATH_DISK_SYNC || storage == PATH_DISK_FAULT);
+}
+
 static bool is_outside(const struct path_ender *own, const struct path_ender *last)
 {
 	return last->outside;
@@ -124,6 +133,7 @@ static const struct rule {
 	{ BIT(KERNEL), STATE_ANY, NULL, PATH_KERNEL, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, NULL, PATH_INTERRUPT, OF_CALL },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_lock_outside, PATH_LOCK, OF_OTHER },
+	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_served, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_outside, PATH_OUTSIDE, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, NULL, PATH_SEVERAL, OF_CALL },
 	{ BY_ANY, STATE_ANY, NULL, PATH_UNKNOWN, OF_CALL },

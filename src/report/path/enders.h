@@ -31,7 +31,7 @@ enum path_by {
 };
 
 /* What FID stands for. */
-enum path_file { PATH_NO_FILE, PATH_ANY_FILE, PATH_TERMINAL_FILE, PATH_DEVICE_FILE };
+enum path_file { PATH_NO_FILE, PATH_ANY_FILE, PATH_STORED_FILE, PATH_TERMINAL_FILE, PATH_DEVICE_FILE };
 
 struct path_ender {
 	uint32_t life; /* the thread of the job that ended the wait; 0: none */
@@ -43,6 +43,7 @@ struct path_ender {
 	bool outside; /* the thread that ended it is not of the job */
 	bool again; /* a timer ended it, and it began again at once */
 	bool after; /* it is such a wait that began again */
+	bool gil; /* it is one in turns of Python's lock, or the last of them */
 };
 
 enum path_state path_state_of(struct reader_field state);

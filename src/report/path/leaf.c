@@ -5,6 +5,9 @@
 
 const struct path_kind_facts path_kinds[PATH_KINDS] = {
 	[PATH_CPU] = { "cpu", "on a CPU", .works = true },
+	[PATH_CPU_READ] = { "cpu-read", "on a CPU, in reads of files", .works = true },
+	[PATH_CPU_WRITE] = { "cpu-write", "on a CPU, in writes and syncs of files", .works = true },
+	[PATH_CPU_METADATA] = { "cpu-metadata", "on a CPU, opening, creating and closing files", .works = true },
 	[PATH_RUNQ] = { "runq", "waiting for a CPU", .works = true },
 	[PATH_THROTTLED] = { "throttled", "waiting, as the CPU quota was used up", .works = true },
 	[PATH_DISK_READ] = { "disk-read", "reading from disk", .works = true },
@@ -32,6 +35,8 @@ const struct path_kind_facts path_kinds[PATH_KINDS] = {
 	[PATH_UNKNOWN] = { "unknown", "not known" },
 };
 
+const char *const path_roles[PATH_ROLES] = { "own", "worker", "child" };
+
 #define NAME_BITS 19
 #define KIND_BITS 8
 
@@ -39,7 +44,9 @@ _Static_assert(PATH_NAMES_MAX < 1U << NAME_BITS && PATH_KINDS < 1 << KIND_BITS, 
 
 uint64_t path_leaf_key(const struct path_leaf *leaf)
 {
-	const uint64_t flags = (uint64_t)leaf->thread | (uint64_t)leaf->held << 1 | (uint64_t)leaf->inferred << 2;
+	const uint64_t flags = (uint64_t)leaf->thread | (uint64_t)leaf->held << 1 | (uint64_t)leaf->inferred << 2 |
+			       (uint64_t)leaf->rank << 3 | (uint64_t)leaf->starting << 4 | (uint64_t)leaf->gil << 5 |
+			       (uint64_t)leaf->role << 6;
 
 	return (((flags << KIND_BITS | leaf->kind) << NAME_BITS | leaf->process) << NAME_BITS) | leaf->detail;
 }

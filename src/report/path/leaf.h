@@ -8,6 +8,9 @@
 
 enum path_kind {
 	PATH_CPU,
+	PATH_CPU_READ,
+	PATH_CPU_WRITE,
+	PATH_CPU_METADATA,
 	PATH_RUNQ,
 	PATH_THROTTLED,
 	PATH_DISK_READ,
@@ -44,13 +47,27 @@ struct path_kind_facts {
 
 extern const struct path_kind_facts path_kinds[PATH_KINDS];
 
+/* What the process of a leaf is for the root. */
+enum path_role {
+	PATH_OWN, /* the root, or a process in charge: one that it started, and waited for */
+	PATH_WORKER, /* serves one in charge: it ends waits of it while both live, as loaders do */
+	PATH_CHILD, /* one of several short programs that one in charge has executed one after the other */
+	PATH_ROLES,
+};
+
+extern const char *const path_roles[PATH_ROLES];
+
 /* Two leaves with equal members are one part of the path. */
 struct path_leaf {
 	enum path_kind kind;
+	enum path_role role;
 	uint32_t process; /* the name of the thread's process; 0: not known */
 	uint32_t detail; /* a name: of a file, a remote end, a call, a process outside the job; 0: none */
 	bool thread; /* of a thread that is not the process's first */
 	bool held; /* while the thread held a lock on a file that the one before it waited for */
+	bool rank; /* of a rank that others wait for, or of what serves it */
+	bool gil; /* while the thread held Python's lock, which the one before it waited for */
+	bool starting; /* while its process loaded programs and packages, before its data */
 	bool inferred; /* a timer ended the wait: this is what other threads did meanwhile */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The order in which files are read, and each root's path walked. */
+/* The order in which files are read, each root's path walked, and cut. */
 #include "report/path/path.h"
 
 #include <errno.h>
@@ -7,32 +7,58 @@
 
 #include "base/util.h"
 #include "report/path/chain.h"
-#include "report/path/shorts.h"
-#include "report/path/walk.h"
+#include "report/path/roles.h"
+#include "report/path/way.h"
 #include "report/scan/part.h"
 #include "report/scan/scan.h"
 
+/* Imports compute for seconds between two files. */
+#define PATH_LOAD_BREAK_NS (3 * NSEC_PER_SEC)
+/* A shorter fault has no row in waits.out. */
+#define PATH_FAULT_LEAST_NS NSEC_PER_MSEC
+
 /* What is read, and freed when the paths are known. */
-struct source {
+struct path_source {
 	struct report *report;
 	struct path_lives lives;
 	struct path_waits waits;
 	struct path_shorts shorts;
+	struct path_way exposed[PATH_ROOTS_MAX], chain[PATH_ROOTS_MAX]; /* of each root */
+	struct table files; /* the name of each, by FID */
+	uint64_t last_tid, last_ns; /* of the last call */
+	uint32_t last_life;
 };
 
-static int source_init(struct source *source, struct report *r)
+static struct path_source *source_new(struct report *r)
 {
+	struct path_source *source = calloc(1, sizeof(*source));
+
+	if (!source)
+		return NULL;
 	source->report = r;
 	path_waits_init(&source->waits, r, &source->lives);
 	path_shorts_init(&source->shorts, &source->waits);
-	return path_lives_init(&source->lives, &r->path->names);
+	table_init(&source->files, sizeof(uint32_t), REPORT_FILES_MAX);
+	if (path_lives_init(&source->lives, &r->path->names) == 0)
+		return source;
+	path_lives_free(&source->lives);
+	free(source);
+	return NULL;
 }
 
-static void source_free(struct source *source)
+static void source_free(struct path_source *source)
 {
+	if (!source)
+		return;
+	for (unsigned int i = 0; i < PATH_ROOTS_MAX; i++) {
+		path_way_free(&source->exposed[i]);
+		path_way_free(&source->chain[i]);
+	}
+	table_free(&source->files);
 	path_shorts_free(&source->shorts);
 	path_waits_free(&source->waits);
 	path_lives_free(&source->lives);
+	free(source);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------- */
@@ -59,7 +85,7 @@ static void walk_to_end(struct report *r, struct scan_file *file, struct scan_ta
 	file->reader.end_ns = end_ns;
 }
 
-static int read_waits(struct source *source)
+static int read_waits(struct path_source *source)
 {
 	struct scan_taker taker = { .take = path_waits_take, .own = &source->waits };
 	struct scan_file *file = scan_file(source->report->folder, "waits");
@@ -75,7 +101,7 @@ static int read_waits(struct source *source)
 	return path_waits_end(&source->waits);
 }
 
-static int read_shorts(struct source *source)
+static int read_shorts(struct path_source *source)
 {
 	struct scan_taker taker = { .take = path_shorts_take, .own = &source->shorts };
 
@@ -87,7 +113,7 @@ static int read_shorts(struct source *source)
 	return path_shorts_end(&source->shorts);
 }
 
-static int read_all(struct source *source)
+static int read_all(struct path_source *source)
 {
 	struct scan_taker taker = { .take = path_lives_take, .own = &source->lives };
 	int res;
@@ -103,7 +129,7 @@ static int read_all(struct source *source)
 
 /* --- paths --------------------------------------------------------------------------------------------- */
 
-static struct path_times times_of(const struct source *source)
+static struct path_times times_of(const struct path_source *source)
 {
 	const struct report *r = source->report;
 
@@ -114,23 +140,25 @@ static struct path_times times_of(const struct source *source)
 }
 
 /* Both ways through the time of ROOT. */
-static int walk(const struct source *source, const struct path_root *root, struct path_sums *sums)
+static int walk(const struct path_source *source, const struct path_root *root, const uint8_t *roles,
+		struct path_way *exposed, struct path_way *chain)
 {
-	struct path_walk way;
-	int res = path_walk_init(&way, &source->shorts, path_sums_take, sums);
+	struct path_walk walk;
+	int res = path_walk_init(&walk, &source->shorts, roles, path_way_take, exposed);
 
 	if (res == 0) {
-		path_walk(&way, root->life, root->begin_ns, root->end_ns);
-		path_polls_forget(&way.polls);
-		sums->chain = true;
-		path_chain(&way, root->life, root->begin_ns, root->end_ns);
-		res = path_sums_end(sums);
+		path_walk(&walk, root->life, root->begin_ns, root->end_ns);
+		path_polls_forget(&walk.polls);
+		walk.own = chain;
+		chain->sums->chain = chain->backwards = true;
+		path_chain(&walk, root->life, root->begin_ns, root->end_ns);
+		res = path_way_walked(exposed, source->lives.n);
 	}
-	path_walk_free(&way);
-	return res;
+	path_walk_free(&walk);
+	return res < 0 ? res : path_way_walked(chain, source->lives.n);
 }
 
-static int walk_all(const struct source *source, struct report_path *path)
+static int walk_all(struct path_source *source, struct report_path *path)
 {
 	struct path_root roots[PATH_ROOTS_MAX];
 	unsigned int n = path_roots(&source->lives, source->report->manifest.workload_pid, times_of(source), roots);
@@ -138,18 +166,146 @@ static int walk_all(const struct source *source, struct report_path *path)
 	for (unsigned int i = 0; i < n; i++) {
 		const struct path_process *process = path_lives_process(&source->lives, roots[i].life);
 		struct report_path_root *root = &path->root[path->n];
-		int res;
+		uint8_t *roles = path_roles_of(&source->shorts, &roots[i]);
+		int res = roles ? path_ranks_find(&source->shorts, &roots[i], roles, &path->slow_rank) : -ENOMEM;
 
 		*root = (struct report_path_root){ .pid = process->pid, .name = process->name };
 		root->begin_ns = roots[i].begin_ns;
 		root->end_ns = roots[i].end_ns;
 		path_sums_init(&root->sums);
-		res = walk(source, &roots[i], &root->sums);
+		source->exposed[i].sums = source->chain[i].sums = &root->sums;
 		path->n++;
+		if (res == 0)
+			res = walk(source, &roots[i], roles, &source->exposed[i], &source->chain[i]);
+		free(roles);
 		if (res < 0)
 			return res;
 	}
 	return 0;
+}
+
+/* --- calls --------------------------------------------------------------------------------------------- */
+
+/* Returns what a call is for the path; PATH_CUT_KINDS: nothing. */
+static enum path_cut_kind cut_of(const struct scan *s, const struct report_call_facts *c)
+{
+	if (c->file && !c->on_file)
+		return PATH_CUT_KINDS;
+	switch (s->kind) {
+	case REPORT_VFS_RW:
+		return c->write ? PATH_CUT_WRITE : PATH_CUT_READ;
+	case REPORT_SYNC:
+		return PATH_CUT_WRITE;
+	case REPORT_OPEN: /* that of a descriptor that was open already has no call */
+		return scan_is(s, COL_FUNC, "snapshot") ? PATH_CUT_KINDS : PATH_CUT_METADATA;
+	case REPORT_CREATE_DEL: /* an open that creates its file has two rows, with the same time */
+		return scan_is(s, COL_FUNC, "create") ? PATH_CUT_KINDS : PATH_CUT_METADATA;
+	case REPORT_CLOSE:
+		return PATH_CUT_METADATA;
+	default:
+		return PATH_CUT_KINDS;
+	}
+}
+
+static uint32_t name_of(struct path_source *source, const struct scan *s, const struct report_call_facts *c)
+{
+	uint32_t *name = c->file && c->fid ? table_get(&source->files, c->fid) : NULL;
+
+	if (!name)
+		return 0;
+	if (!*name)
+		*name = path_name_pattern(source->lives.names, scan_field(s, COL_FILE));
+	return *name;
+}
+
+/* A thread's calls mostly come one after the other. */
+static uint32_t life_of(struct path_source *source, const struct report_call_facts *c, uint64_t at_ns)
+{
+	if (c->tid != source->last_tid || at_ns < source->last_ns || at_ns - source->last_ns > NSEC_PER_SEC) {
+		source->last_life = path_lives_find(&source->lives, c->tid, at_ns);
+		source->last_tid = c->tid;
+		source->last_ns = at_ns;
+	}
+	return source->last_life;
+}
+
+/* A process that goes on opening programs and packages, without a long break, is still loading them. */
+static void load(struct path_process *process, uint64_t begin_ns, uint64_t end_ns)
+{
+	const uint64_t since_ns = MAX(MAX(process->begin_ns, process->exec_ns), process->loaded_ns);
+
+	if (begin_ns <= since_ns || begin_ns - since_ns <= PATH_LOAD_BREAK_NS)
+		process->loaded_ns = MAX(process->loaded_ns, end_ns);
+}
+
+void report_path_call(struct report_path *path, const struct scan *s, const struct report_call_facts *c)
+{
+	struct path_source *source = path->source;
+	const enum path_cut_kind kind = source ? cut_of(s, c) : PATH_CUT_KINDS;
+	const uint64_t begin_ns = s->time_ns - c->lat_ns;
+	uint32_t life, name;
+
+	if (kind == PATH_CUT_KINDS)
+		return;
+	life = life_of(source, c, s->time_ns);
+	if (!life)
+		return;
+	if (s->kind == REPORT_OPEN && c->file && c->file->software)
+		load(&source->lives.process[source->lives.life[life].process], begin_ns, s->time_ns);
+	name = name_of(source, s, c);
+	for (unsigned int i = 0; i < path->n; i++) {
+		path_cuts_call(&source->exposed[i].cuts, life, begin_ns, s->time_ns, kind, name);
+		path_cuts_call(&source->chain[i].cuts, life, begin_ns, s->time_ns, kind, name);
+	}
+}
+
+static void take_fault(struct report *r, const struct scan *s)
+{
+	struct report_path *path = r->path;
+	struct path_source *source = path->source;
+	const uint64_t begin_ns = s->time_ns - MIN(scan_number(s, COL_LAT_NS), s->time_ns);
+	const uint32_t life = source ? path_lives_find(&source->lives, scan_number(s, COL_TID), s->time_ns) : 0;
+	uint32_t name;
+
+	if (!life || s->time_ns - begin_ns < PATH_FAULT_LEAST_NS)
+		return;
+	name = path_name_pattern(source->lives.names, scan_field(s, COL_FILE));
+	for (unsigned int i = 0; i < path->n; i++) {
+		path_way_fault(&source->exposed[i], life, begin_ns, s->time_ns, name);
+		path_way_fault(&source->chain[i], life, begin_ns, s->time_ns, name);
+	}
+}
+
+/* What a process opens after it has begun to read its data is none of its programs. */
+static void bound_loading(struct path_source *source)
+{
+	for (uint32_t i = 1; i < source->lives.n_processes; i++) {
+		struct path_process *process = &source->lives.process[i];
+		const struct report_proc *p = table_find(&source->report->procs, process->pid);
+		const uint64_t data_ns = p ? first_data_ns(&p->first_data) : 0;
+
+		if (data_ns >= process->begin_ns && data_ns)
+			process->loaded_ns = MIN(process->loaded_ns, data_ns);
+	}
+}
+
+static int ways_end(struct path_source *source, struct report_path *path)
+{
+	const struct path_epochs epochs = path_epochs_of(source->report->phases);
+	int res = 0;
+
+	bound_loading(source);
+	path->epochs = epochs.n;
+	for (unsigned int i = 0; i < path->n && res == 0; i++) {
+		struct path_sums *sums = &path->root[i].sums;
+
+		sums->chain = false;
+		path_way_end(&source->exposed[i], &source->lives, &epochs);
+		sums->chain = true;
+		path_way_end(&source->chain[i], &source->lives, &epochs);
+		res = path_sums_end(sums);
+	}
+	return res;
 }
 
 /* --- the part ------------------------------------------------------------------------------------------ */
@@ -169,13 +325,20 @@ static int part_new(struct report *r, const struct report_options *o)
 	if (!r->path)
 		return -ENOMEM;
 	path_names_init(&r->path->names);
+	r->also_fault = take_fault;
 	return 0;
 }
 
-static void part_read(struct report *r)
+static void drop(struct report *r)
 {
-	struct source source = { .report = NULL };
+	report_note(r, "where the time went: not enough memory");
+	path_clear(r->path);
+}
+
+static void part_begin(struct report *r)
+{
 	const struct notes notes = report_notes(r);
+	struct path_source *source;
 	int res;
 
 	if (!r->path)
@@ -184,22 +347,29 @@ static void part_read(struct report *r)
 		scan_note_error(scan_file(r->folder, "waits"), &notes);
 		return;
 	}
-	res = source_init(&source, r);
-	if (res == 0)
-		res = read_all(&source);
-	if (res == 0 && !source.waits.full)
-		res = walk_all(&source, r->path);
-	if (res < 0) {
-		report_note(r, "where the time went: not enough memory");
-		path_clear(r->path);
-	}
-	source_free(&source);
+	r->path->source = source = source_new(r);
+	res = source ? read_all(source) : -ENOMEM;
+	if (res == 0 && !source->waits.full)
+		res = walk_all(source, r->path);
+	if (res < 0)
+		drop(r);
+}
+
+static void part_end(struct report *r)
+{
+	if (!r->path)
+		return;
+	if (r->path->source && ways_end(r->path->source, r->path) < 0)
+		drop(r);
+	source_free(r->path->source);
+	r->path->source = NULL;
 }
 
 static void part_free(struct report *r)
 {
 	if (!r->path)
 		return;
+	source_free(r->path->source);
 	path_clear(r->path);
 	path_names_free(&r->path->names);
 	free(r->path);
@@ -207,6 +377,7 @@ static void part_free(struct report *r)
 
 const struct report_part report_path_part = {
 	.new = part_new,
-	.read = part_read,
+	.begin = part_begin,
+	.end = part_end,
 	.free = part_free,
 };

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the job's time went, by cause: waits.out, pids.out and sched.out to the parts of a path, which add up to the
- * time of the job's first process.
+ * Where the job's time went, by cause: waits.out, pids.out and sched.out, cut by the rows of calls and the job's
+ * epochs, to the parts of a path, which add up to the time of the job's first process.
  */
 #ifndef REPORT_PATH_PATH_H
 #define REPORT_PATH_PATH_H
 
 #include "report/path/names.h"
+#include "report/path/ranks.h"
 #include "report/path/roots.h"
 #include "report/path/sums.h"
 
+struct path_source;
+struct report_call_facts;
 struct report_part;
+struct scan;
 
 struct report_path {
 	struct path_names names;
+	struct path_source *source; /* while it is loaded */
+	uint32_t epochs; /* how many are known */
+	struct path_slow_rank slow_rank;
 	unsigned int n; /* 0: not known, or no waits.out */
 	struct report_path_root {
 		uint32_t pid, name;
@@ -23,5 +30,8 @@ struct report_path {
 };
 
 extern const struct report_part report_path_part;
+
+/* Takes a call, of all files and processes. */
+void report_path_call(struct report_path *path, const struct scan *s, const struct report_call_facts *c);
 
 #endif

@@ -24,27 +24,31 @@ void path_sums_free(struct path_sums *sums)
 	free(sums->v);
 }
 
-static void add(struct path_sum *sum, bool chain, uint64_t begin_ns, uint64_t end_ns)
+static void add(struct path_sum *sum, bool chain, uint64_t begin_ns, uint64_t end_ns, enum path_when when)
 {
 	uint64_t *ns = chain ? &sum->chain_ns : &sum->ns;
 
 	*ns += end_ns - begin_ns;
+	if (!chain && when < PATH_WHENS)
+		sum->when_ns[when] += end_ns - begin_ns;
 	sum->first_ns = sum->last_ns ? MIN(sum->first_ns, begin_ns) : begin_ns;
 	sum->last_ns = MAX(sum->last_ns, end_ns);
 }
 
-void path_sums_take(void *own, uint32_t life, uint64_t begin_ns, uint64_t end_ns, const struct path_leaf *leaf)
+void path_sums_add(struct path_sums *sums, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns,
+		   enum path_when when)
 {
-	struct path_sums *sums = own;
-	struct path_sum *sum = table_get(&sums->all, path_leaf_key(leaf));
+	struct path_sum *sum;
 
-	(void)life;
+	if (begin_ns >= end_ns)
+		return;
+	sum = table_get(&sums->all, path_leaf_key(leaf));
 	if (!sum && sums->all.n)
 		sum = table_at(&sums->all, 0); /* what is not known */
 	else if (sum)
 		sum->leaf = *leaf;
 	if (sum)
-		add(sum, sums->chain, begin_ns, end_ns);
+		add(sum, sums->chain, begin_ns, end_ns, when);
 }
 
 static int by_time(const void *a, const void *b)

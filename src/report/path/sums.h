@@ -3,6 +3,7 @@
 #ifndef REPORT_PATH_SUMS_H
 #define REPORT_PATH_SUMS_H
 
+#include "report/path/epochs.h"
 #include "report/path/leaf.h"
 #include "stats/table.h"
 
@@ -11,6 +12,7 @@
 struct path_sum {
 	struct path_leaf leaf;
 	uint64_t ns, chain_ns; /* on the path as the root saw it, on the chain */
+	uint64_t when_ns[PATH_WHENS]; /* of NS, in each part of the training */
 	uint64_t first_ns, last_ns; /* begin of its first piece, end of its last one */
 };
 
@@ -23,8 +25,9 @@ struct path_sums {
 
 void path_sums_init(struct path_sums *sums);
 void path_sums_free(struct path_sums *sums);
-/* A path_take_fn, of a struct path_sums. */
-void path_sums_take(void *own, uint32_t life, uint64_t begin_ns, uint64_t end_ns, const struct path_leaf *leaf);
+/* Adds a piece; WHEN may be PATH_WHENS. */
+void path_sums_add(struct path_sums *sums, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns,
+		   enum path_when when);
 /* Sorts them; no piece follows. Returns 0 or -ENOMEM. */
 int path_sums_end(struct path_sums *sums);
 

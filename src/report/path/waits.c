@@ -40,6 +40,8 @@ static enum path_file class_of(struct report *r, uint64_t fid)
 	const struct report_file *file = table_find(&r->files, fid);
 	autofree char *path = NULL;
 
+	if (file && (file->type == REPORT_REG || file->type == REPORT_DIR))
+		return PATH_STORED_FILE;
 	if (!file || file->type != REPORT_CHR)
 		return PATH_ANY_FILE;
 	path = report_path_of(r, fid, NULL, 0);
@@ -168,6 +170,13 @@ static bool is_retry(const struct path_wait *wait, const struct path_wait *next,
 	       path_calls[wait->ender.call].polls && wait->ender.call == next->ender.call && ran_ns <= PATH_RETRY_NS;
 }
 
+static bool is_gil(const struct path_wait *wait)
+{
+	const uint64_t ns = wait->wake_ns - wait->row.at_ns;
+
+	return path_calls[wait->ender.call].queues && ns >= PATH_GIL_LEAST_NS && ns <= PATH_GIL_MOST_NS;
+}
+
 /*
  * A wait that timed out and began again at once is one wait, which ends as the last one does: Python's threads wait in
  * turns of 5 ms for its lock. Not a sleep, whose end shows nothing.
@@ -186,6 +195,8 @@ static void settle(struct path_wait *v, uint32_t first, uint32_t n)
 			continue;
 		if (next && is_retry(wait, next, ran_ns)) {
 			wait->ender.again = next->ender.after = true;
+			if (is_gil(wait))
+				wait->ender.gil = next->ender.gil = true;
 			wait->settled = path_calls[wait->ender.call].sleeps ? i : next->settled;
 		}
 		next = wait;

@@ -16,6 +16,9 @@ struct scan;
 #define PATH_WAITS_MAX (4U << 20)
 /* A thread that waits again in the same call, so soon after a timeout, has found nothing. */
 #define PATH_RETRY_NS 2000000U
+/* A thread waits for Python's lock in turns of sys.getswitchinterval(), 5 ms (CPython, Python/ceval_gil.c). */
+#define PATH_GIL_LEAST_NS 4900000U
+#define PATH_GIL_MOST_NS 6500000U
 /* What others did while a thread polls is looked at for so long at a time. */
 #define PATH_SLICE_NS 100000000U
 

@@ -6,13 +6,16 @@
 
 #include "base/util.h"
 #include "report/path/cut.h"
+#include "report/path/roles.h"
 
-int path_walk_init(struct path_walk *walk, const struct path_shorts *shorts, path_take_fn take, void *own)
+int path_walk_init(struct path_walk *walk, const struct path_shorts *shorts, const uint8_t *roles, path_take_fn take,
+		   void *own)
 {
 	*walk = (struct path_walk){
 		.shorts = shorts,
 		.waits = shorts->waits,
 		.lives = shorts->waits->lives,
+		.roles = roles,
 		.take = take,
 		.own = own,
 		.on_stack = calloc(shorts->waits->lives->n, sizeof(bool)),
@@ -28,16 +31,25 @@ void path_walk_free(struct path_walk *walk)
 
 /* --- leaves -------------------------------------------------------------------------------------------- */
 
+static void give(struct path_walk *walk, struct path_piece piece)
+{
+	const struct path_process *process = path_lives_process(walk->lives, piece.life);
+	const uint8_t role = walk->roles[walk->lives->life[piece.life].process];
+
+	if (piece.begin_ns >= piece.end_ns)
+		return;
+	piece.leaf.process = process->name;
+	piece.leaf.thread = piece.life != process->main;
+	piece.leaf.role = (enum path_role)(role & ~PATH_SLOW_RANK);
+	piece.leaf.rank = role & PATH_SLOW_RANK;
+	piece.leaf.held |= walk->held;
+	piece.leaf.gil |= walk->gil;
+	walk->take(walk->own, &piece);
+}
+
 static void emit(struct path_walk *walk, uint32_t life, struct path_leaf leaf, uint64_t begin_ns, uint64_t end_ns)
 {
-	const struct path_process *process = path_lives_process(walk->lives, life);
-
-	if (begin_ns >= end_ns)
-		return;
-	leaf.process = process->name;
-	leaf.thread = life != process->main;
-	leaf.held |= walk->held;
-	walk->take(walk->own, life, begin_ns, end_ns, &leaf);
+	give(walk, (struct path_piece){ .begin_ns = begin_ns, .end_ns = end_ns, .leaf = leaf, .life = life });
 }
 
 void path_walk_leaf(struct path_walk *walk, uint32_t life, enum path_kind kind, uint64_t begin_ns, uint64_t end_ns)
@@ -66,14 +78,38 @@ static void leave(struct path_walk *walk, uint32_t life)
 
 /* --- between two waits --------------------------------------------------------------------------------- */
 
-/* Returns the sum of what counts in MIX: a thread that another one waits for does not wait for that one meanwhile. */
-static uint64_t whole(const struct path_walk *walk, const struct path_mix *mix)
+/* Whether the thread that ended these waits is waited for: it does not wait for that one meanwhile. */
+static bool is_stacked(const struct path_walk *walk, const struct path_short *sum)
 {
-	uint64_t ns = 0;
+	return sum->ender.life && walk->on_stack[sum->ender.life];
+}
 
-	for (uint32_t i = 0; i < mix->n; i++)
-		ns += walk->on_stack[mix->v[i].ender.life] ? 0 : mix->v[i].ns;
-	return ns;
+/* MIX by what counts here. */
+struct mix_sums {
+	uint64_t whole_ns, cpu_ns, storage_ns, ready_ns;
+};
+
+static bool is_storage(enum path_kind kind)
+{
+	return kind == PATH_DISK_READ || kind == PATH_DISK_WRITE || kind == PATH_DISK_SYNC ||
+	       kind == PATH_DISK_METADATA;
+}
+
+static struct mix_sums sums_of(const struct path_walk *walk, const struct path_mix *mix)
+{
+	struct mix_sums sums = { 0 };
+
+	for (uint32_t i = 0; i < mix->n; i++) {
+		const struct path_short *sum = &mix->v[i];
+
+		if (is_stacked(walk, sum))
+			continue;
+		sums.whole_ns += sum->ns;
+		sums.cpu_ns += !sum->ender.life && sum->leaf.kind == PATH_CPU ? sum->ns : 0;
+		sums.ready_ns += !sum->ender.life && sum->leaf.kind == PATH_RUNQ ? sum->ns : 0;
+		sums.storage_ns += !sum->ender.life && is_storage(sum->leaf.kind) ? sum->ns : 0;
+	}
+	return sums;
 }
 
 static void between_of(struct path_walk *walk, uint32_t life, struct path_mix mix, uint64_t begin_ns, uint64_t end_ns);
@@ -93,27 +129,49 @@ static void short_wait(struct path_walk *walk, uint32_t life, uint64_t begin_ns,
 	leave(walk, life);
 }
 
+/* Returns which part of SUMS the I-th of MIX has; all time on a CPU is at the place of the first such. */
+static uint64_t amount(const struct path_walk *walk, const struct path_mix *mix, uint32_t i, struct mix_sums *sums)
+{
+	const struct path_short *sum = &mix->v[i];
+	uint64_t ns = sum->ns;
+
+	if (is_stacked(walk, sum))
+		return 0;
+	if (sum->ender.life || sum->leaf.kind != PATH_CPU)
+		return ns;
+	ns = sums->cpu_ns;
+	sums->cpu_ns = 0;
+	return ns;
+}
+
 /* Gives [BEGIN, END), of which LIFE did MIX. */
 static void between_of(struct path_walk *walk, uint32_t life, struct path_mix mix, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct path_cut cut = { begin_ns, end_ns, whole(walk, &mix), 0 };
+	struct mix_sums sums = sums_of(walk, &mix);
+	const double part = sums.whole_ns ? (double)(end_ns - begin_ns) / (double)sums.whole_ns : 0;
+	const struct path_between between = { begin_ns, end_ns, (uint64_t)(part * (double)sums.storage_ns),
+					      (uint64_t)(part * (double)sums.ready_ns) };
+	struct path_cut cut = { begin_ns, end_ns, sums.whole_ns, 0 };
+	struct path_piece piece = { .begin_ns = begin_ns, .end_ns = end_ns, .life = life, .between = &between };
 	const bool stacked = walk->on_stack[life];
 
 	if (!cut.whole) {
-		path_walk_leaf(walk, life, PATH_CPU, begin_ns, end_ns);
+		give(walk, piece);
 		return;
 	}
 	walk->on_stack[life] = true;
-	for (uint32_t i = 0; i < mix.n && begin_ns < end_ns; i++) {
+	for (uint32_t i = 0; i < mix.n && piece.begin_ns < end_ns; i++) {
 		const struct path_short *sum = &mix.v[i];
-		const bool counts = sum->ns && !(sum->ender.life && walk->on_stack[sum->ender.life]);
-		const uint64_t until_ns = counts ? path_cut_next(&cut, sum->ns) : begin_ns;
+		const uint64_t ns = amount(walk, &mix, i, &sums);
 
-		if (sum->ender.life && until_ns > begin_ns)
-			short_wait(walk, sum->ender.life, begin_ns, until_ns);
+		piece.end_ns = ns ? path_cut_next(&cut, ns) : piece.begin_ns;
+		piece.leaf = sum->leaf;
+		piece.between = sum->leaf.kind == PATH_CPU ? &between : NULL;
+		if (sum->ender.life && piece.end_ns > piece.begin_ns)
+			short_wait(walk, sum->ender.life, piece.begin_ns, piece.end_ns);
 		else
-			emit(walk, life, sum->leaf, begin_ns, until_ns);
-		begin_ns = until_ns;
+			give(walk, piece);
+		piece.begin_ns = piece.end_ns;
 	}
 	walk->on_stack[life] = stacked;
 }
@@ -161,15 +219,18 @@ void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, ui
 	const struct path_wait *own = &walk->waits->v[wait];
 	const struct path_ender *last = &walk->waits->v[own->settled].ender;
 	const uint32_t by = path_walk_ender(walk, wait);
-	const bool held = walk->held;
+	const bool held = walk->held, gil = walk->gil;
 	struct path_leaf leaf;
 
 	if (begin_ns >= end_ns)
 		return;
 	if (by) {
 		walk->held |= path_calls[own->ender.call].locks;
+		walk->gil |=
+			own->ender.gil && walk->lives->life[by].process == walk->lives->life[own->row.life].process;
 		path_walk(walk, by, begin_ns, end_ns);
 		walk->held = held;
+		walk->gil = gil;
 		return;
 	}
 	leaf = path_ender_leaf(&own->ender, last);

@@ -14,26 +14,42 @@
 #define PATH_SHORT_LEAST_NS 100000U
 #define PATH_SHORT_DEPTH_MAX 8U
 
-/* Takes a piece of time, in which LIFE did LEAF. */
-typedef void (*path_take_fn)(void *own, uint32_t life, uint64_t begin_ns, uint64_t end_ns,
-			     const struct path_leaf *leaf);
+/* The time of a thread between two of its waits, or the part of it in an interval of sched.out. */
+struct path_between {
+	uint64_t begin_ns, end_ns;
+	uint64_t storage_ns, ready_ns; /* of it: in short waits for storage, able to run */
+};
+
+/* A piece of time, in which LIFE did LEAF. */
+struct path_piece {
+	uint64_t begin_ns, end_ns;
+	struct path_leaf leaf;
+	uint32_t life;
+	const struct path_between *between; /* of one on a CPU: the time that it is a part of; NULL: not known */
+};
+
+typedef void (*path_take_fn)(void *own, const struct path_piece *piece);
 
 struct path_walk {
 	const struct path_shorts *shorts;
 	const struct path_waits *waits; /* theirs */
 	const struct path_lives *lives; /* likewise */
 	struct path_polls polls;
+	const uint8_t *roles; /* of each process: path_roles_of() */
 	path_take_fn take;
 	void *own;
 	bool *on_stack; /* of each life: it waits for the one that is looked at */
 	unsigned int depth, short_depth;
 	bool held; /* the one that is looked at held a lock that the one before it waited for */
+	bool gil; /* it held Python's lock, likewise */
 };
 
-int path_walk_init(struct path_walk *walk, const struct path_shorts *shorts, path_take_fn take, void *own);
+/* ROLES: see path_roles_of(). */
+int path_walk_init(struct path_walk *walk, const struct path_shorts *shorts, const uint8_t *roles, path_take_fn take,
+		   void *own);
 void path_walk_free(struct path_walk *walk);
 
-/* Gives all of [BEGIN, END) of LIFE's time to TAKE, in order. */
+/* Gives all of [BEGIN, END) of LIFE's time to TAKE, in order. A time between waits has one piece on a CPU at most. */
 void path_walk(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns);
 
 /* --- parts of it, for other ways to walk ------------------------------------------------------------------ */

@@ -216,6 +216,7 @@ struct report_alloc {
 };
 
 struct report_cpu;
+struct scan;
 struct scan_folder;
 
 struct report {
@@ -269,6 +270,7 @@ struct report {
 	struct phase_saves *saves; /* writes that may be of checkpoints; NULL: not asked for */
 	struct gaps gaps;
 	struct report_path *path; /* where the time went; NULL: not asked for */
+	void (*also_fault)(struct report *r, const struct scan *s); /* takes the rows of fault.out, too; NULL: nobody */
 	struct report_cpu *cpu; /* NULL: not asked for, or no CPU scheduling in the trace */
 	struct table files, procs, disks;
 	struct report_file other_file; /* past REPORT_FILES_MAX */

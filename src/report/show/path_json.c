@@ -9,7 +9,10 @@
 #define PARTS_MAX 200U
 #define PARTS_LEAST 16U
 
-static void part(const struct path_names *names, const struct path_sum *sum, struct json *json)
+/* A part's time in each part of the training. */
+static const char *const whens[PATH_WHENS] = { "before_ns", "first_epoch_ns", "later_ns", "after_ns" };
+
+static void part(const struct path_names *names, const struct path_sum *sum, bool epochs, struct json *json)
 {
 	const char *process = path_name_text(names, sum->leaf.process);
 	autofree char *thread = process && sum->leaf.thread ? util_fmt("%s's thread", process) : NULL;
@@ -20,10 +23,16 @@ static void part(const struct path_names *names, const struct path_sum *sum, str
 	json_str(json, "detail", path_name_text(names, sum->leaf.detail));
 	json_u64(json, "ns", sum->ns);
 	json_u64(json, "chain_ns", sum->chain_ns);
+	json_str(json, "role", path_roles[sum->leaf.role]);
+	json_bool(json, "starting", sum->leaf.starting);
+	json_bool(json, "rank", sum->leaf.rank);
+	json_bool(json, "gil", sum->leaf.gil);
 	json_bool(json, "held", sum->leaf.held);
 	json_bool(json, "inferred", sum->leaf.inferred);
 	json_u64(json, "begin_ns", sum->first_ns);
 	json_u64(json, "end_ns", sum->last_ns);
+	for (unsigned int i = 0; epochs && i < PATH_WHENS; i++)
+		json_u64(json, whens[i], sum->when_ns[i]);
 	json_end(json);
 }
 
@@ -49,7 +58,7 @@ static void parts(const struct report *r, const struct path_sums *sums, struct j
 
 	json_array(json, "parts");
 	for (uint32_t i = 0; i < shown; i++)
-		part(&r->path->names, &sums->v[i], json);
+		part(&r->path->names, &sums->v[i], r->path->epochs > 0, json);
 	if (shown < sums->n)
 		others(sums, shown, json);
 	json_end(json);

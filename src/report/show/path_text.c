@@ -27,6 +27,12 @@ static double share(const struct report_path_root *root, uint64_t ns)
 	return (double)ns / (double)(root->end_ns - root->begin_ns);
 }
 
+static const char *const roles[PATH_ROLES] = {
+	[PATH_OWN] = "",
+	[PATH_WORKER] = ", a worker",
+	[PATH_CHILD] = ", one of many",
+};
+
 /* Puts what SUM is: "reading from disk: x.bin (python's thread)". Names are escaped, as in the files. */
 static void words(const struct report *report, const struct path_leaf *leaf, FILE *line)
 {
@@ -37,8 +43,10 @@ static void words(const struct report *report, const struct path_leaf *leaf, FIL
 	if (detail)
 		fprintf(line, ": %s", detail);
 	if (process)
-		fprintf(line, " (%s%s%s%s)", process, leaf->thread ? "'s thread" : "",
-			leaf->held ? ", with a lock on a file" : "", leaf->inferred ? "; inferred from polls" : "");
+		fprintf(line, " (%s%s%s%s%s%s%s%s)", process, leaf->thread ? "'s thread" : "", roles[leaf->role],
+			leaf->starting ? ", loading its program" : "", leaf->rank ? ", the slow rank" : "",
+			leaf->gil ? ", with Python's lock" : "", leaf->held ? ", with a lock on a file" : "",
+			leaf->inferred ? "; inferred from polls" : "");
 }
 
 /* Prints TEXT after INDENT columns that are in use. */

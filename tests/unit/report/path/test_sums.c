@@ -18,11 +18,11 @@ static void pieces_with_the_same_leaf_are_one_part(void **state)
 	struct path_sums sums = { .n = 0 };
 
 	path_sums_init(&sums);
-	path_sums_take(&sums, 1, 500, 600, &cpu);
-	path_sums_take(&sums, 2, 100, 500, &read);
-	path_sums_take(&sums, 3, 50, 100, &cpu);
+	path_sums_add(&sums, &cpu, 500, 600, PATH_FIRST);
+	path_sums_add(&sums, &read, 100, 500, PATH_BEFORE);
+	path_sums_add(&sums, &cpu, 50, 100, PATH_LATER);
 	sums.chain = true;
-	path_sums_take(&sums, 1, 0, 600, &cpu);
+	path_sums_add(&sums, &cpu, 0, 600, PATH_FIRST);
 	assert_int_equal(path_sums_end(&sums), 0);
 	assert_int_equal(sums.n, 2);
 	assert_int_equal(sums.v[0].leaf.kind, PATH_DISK_READ);
@@ -30,6 +30,8 @@ static void pieces_with_the_same_leaf_are_one_part(void **state)
 	assert_int_equal(sums.v[0].chain_ns, 0);
 	assert_int_equal(sums.v[1].ns, 150);
 	assert_int_equal(sums.v[1].chain_ns, 600);
+	assert_int_equal(sums.v[1].when_ns[PATH_FIRST], 100);
+	assert_int_equal(sums.v[1].when_ns[PATH_LATER], 50);
 	assert_int_equal(sums.v[1].first_ns, 0);
 	assert_int_equal(sums.v[1].last_ns, 600);
 	path_sums_free(&sums);
@@ -43,7 +45,7 @@ static void too_many_parts_are_one(void **state)
 
 	path_sums_init(&sums);
 	for (uint32_t i = 1; i < PATH_SUMS_MAX + 100; i++)
-		path_sums_take(&sums, 1, 0, 1, &(struct path_leaf){ .kind = PATH_CPU, .detail = i });
+		path_sums_add(&sums, &(struct path_leaf){ .kind = PATH_CPU, .detail = i }, 0, 1, PATH_WHENS);
 	assert_int_equal(path_sums_end(&sums), 0);
 	assert_int_equal(sums.n, PATH_SUMS_MAX);
 	assert_int_equal(sums.v[0].leaf.kind, PATH_UNKNOWN);

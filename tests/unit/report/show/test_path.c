@@ -40,8 +40,8 @@ static void text_has_the_parts_and_the_pace(void **state)
 
 	assert_string_equal(text, "where the job's 1.00 s went (as its first process saw it; adds up to 100 %):\n"
 				  " 90.0 %   on a CPU (python)\n"
-				  " 10.0 %   reading from disk: x #.bin (loader)\n"
-				  "what sets the pace: 60.0 % reading from disk: x #.bin (loader)\n\n");
+				  " 10.0 %   reading from disk: x #.bin (loader, a worker)\n"
+				  "what sets the pace: 60.0 % reading from disk: x #.bin (loader, a worker)\n\n");
 	report_free(r);
 }
 
@@ -98,8 +98,10 @@ static void json_has_the_parts(void **state)
 
 	assert_non_null(strstr(text, "\"root\": 10,\"begin_ns\": 1000000000000,\"end_ns\": 1001000000000,"
 				     "\"wall_ns\": 1000000000"));
-	assert_non_null(strstr(text, "{\"kind\": \"disk-read\",\"who\": \"loader\",\"detail\": \"x\\\\040#.bin\","
-				     "\"ns\": 100000000,\"chain_ns\": 600000000,\"held\": false,\"inferred\": false"));
+	assert_non_null(strstr(
+		text,
+		"{\"kind\": \"disk-read\",\"who\": \"loader\",\"detail\": \"x\\\\040#.bin\","
+		"\"ns\": 100000000,\"chain_ns\": 600000000,\"role\": \"worker\",\"starting\": false,\"rank\": false,\"gil\": false,\"held\": false,\"inferred\": false"));
 	report_free(r);
 }
 
