@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answer by the path (report/path): where what ended the waits shows a cause that the sums of calls cannot show, or
- * contradicts what was concluded from them. A wait in poll(2) is not for the network because of its name.
+ * The answer by the path (report/path): its leaves, added up by cause. A wait in poll(2) is not for the network because
+ * of its name, and a loader's reads are no cause where nobody waited for them.
  */
 #include <math.h>
 #include <string.h>
@@ -13,132 +13,203 @@
 #include "report/scan/model.h"
 #include "report/why/why.h"
 
-#define LEAST_SURE 0.3 /* of the path: a cause that nothing else in the trace shows */
-#define LEAST_PART 0.4 /* of the path: another cause, if the answer that it takes the place of is contradicted */
-#define MOST_OF_ANSWER 0.2 /* of the path: the answer so far explains less, and is contradicted */
+#define LEAST_PART 0.4 /* of the path: a cause that what GPUs and steps show gives way to */
 #define LEAST_WINDOW 0.5 /* of the trace: a first process that ended early shows too little */
 #define SECOND 0.5 /* of the largest: another cause is named, too */
-
-/* --- answers that only the path can give ------------------------------------------------------------------------ */
-
-#define OF_PATH(name, the_code, the_title, the_number, the_advice) \
-	static const struct rule name = {                          \
-		.code = the_code,                                  \
-		.title = the_title,                                \
-		.number = the_number,                              \
-		.is_share = true,                                  \
-		.evidence = path_evidence,                         \
-		.advice = the_advice,                              \
-	}
-
-OF_PATH(network_read, "network-read", "The job waited for a server, over the network",
-	"waits that a server outside of the job ended, or a packet",
-	"Fetch more at a time and over more connections, prefetch, or keep the data nearer: on a local disk, or in the "
-	"same network.");
-OF_PATH(cpu_quota, "cpu-quota", "The job's CPU quota was used up, and it waited for the next period",
-	"time in which a thread could run, but for the quota of its cgroup",
-	"Give the container or the job more CPUs (docker --cpus, resources.limits.cpu, cpu.max), or run fewer threads "
-	"than the quota has CPUs.");
-OF_PATH(stopped, "stopped", "The job was stopped, by a signal or a debugger", "time in which a thread was stopped",
-	"Find out who stops it: a scheduler that suspends jobs, a debugger, ^Z in a terminal.");
-OF_PATH(terminal, "terminal", "The job waited for input at its terminal", "waits for a terminal",
-	"Give it what it asks for by its arguments or its standard input.");
-OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file", "waits for a lock that another process held",
-	"Let each process have a file of its own, hold the lock for less time, or find out who holds it: /proc/locks "
-	"has its PID.");
-OF_PATH(poll_sleep, "poll-sleep", "The job slept between looks at whether something was done",
-	"waits that a timer ended again and again, while nothing else of the job worked",
-	"Wait for the event itself (a blocking get, a condition, poll without a timeout), or sleep for less time.");
-
-const struct rule *const rules_of_path[] = { &network_read, &cpu_quota,  &stopped, &terminal,
-					     &lock_wait,    &poll_sleep, NULL };
+#define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
+#define COLD 0.25 /* of reads and the CPU time in them: these reads came from a disk */
+#define NEARLY_ALL 0.9
+#define SYNCS_LEAST 20
+#define SYNC_BYTES (64U << 10) /* written for each sync: no checkpoint */
 
 /* --- causes ------------------------------------------------------------------------------------------------------ */
 
 #define KIND(kind) (1U << PATH_##kind)
+#define ON_CPU (KIND(CPU) | KIND(CPU_READ) | KIND(CPU_WRITE) | KIND(CPU_METADATA))
+#define STORAGE (KIND(DISK_READ) | KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(DISK_METADATA) | KIND(DISK_FAULT))
+#define WORK (ON_CPU | STORAGE | KIND(RUNQ)) /* that would go with what needs it */
+#define ALL UINT32_MAX
+#define ROLE(role) (1U << PATH_##role)
+#define IN_CHARGE (ROLE(OWN) | ROLE(CHILD))
+#define ANY (IN_CHARGE | ROLE(WORKER))
 
-/* Leaves of these KINDS are one cause; HELD: those, too, during which a lock was held that others waited for. */
+/* Where CPU time in reads belongs: to the disk that they fetched from, or to the work. */
+enum reads { READS_ANY, READS_COLD, READS_CACHED };
+enum syncs { SYNCS_ANY, SYNCS_SMALL };
+
+/* The first cause that has a leaf counts it. */
 static const struct cause {
 	const char *code;
-	uint32_t kinds;
-	bool held, sure;
+	uint32_t kinds, roles; /* bits */
+	bool held, rank, starting, gil; /* only such leaves */
+	enum reads reads; /* of CPU_READ: only if they are so */
+	enum syncs syncs;
+	bool sure; /* whatever GPUs and steps show */
 } causes[] = {
-	{ "network-read", KIND(NETWORK), .sure = true },
-	{ "cpu-quota", KIND(THROTTLED), .sure = true },
-	{ "stopped", KIND(STOPPED), .sure = true },
-	{ "terminal", KIND(TERMINAL), .sure = true },
-	{ "lock-wait", KIND(LOCK), .held = true, .sure = true },
-	{ "outside-wait", KIND(OUTSIDE) },
-	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT) },
-	{ "open-metadata", KIND(DISK_METADATA) },
-	{ "checkpoint-write", KIND(DISK_WRITE) | KIND(DISK_SYNC) },
-	{ "cpu-contention", KIND(RUNQ) },
-	{ "cpu-bound", KIND(CPU) },
-	{ "idle", KIND(SLEEP) | KIND(SIGNAL) },
-	{ "poll-sleep", KIND(POLL) | KIND(TIMEOUT) },
+	{ "lock-wait", ALL, ANY, .held = true, .sure = true },
+	{ "lock-wait", KIND(LOCK), ANY, .sure = true },
+	{ "stopped", KIND(STOPPED), ANY, .sure = true },
+	{ "terminal", KIND(TERMINAL), ANY, .sure = true },
+	{ "cpu-quota", KIND(THROTTLED), ANY, .sure = true },
+	{ "network-read", KIND(NETWORK), ANY, .sure = true },
+	{ "slow-rank", WORK | KIND(SLEEP), ANY, .rank = true },
+	{ "worker-startup", WORK, ROLE(WORKER), .starting = true },
+	{ "import", WORK, IN_CHARGE, .starting = true },
+	{ "child-process", WORK | KIND(SLEEP) | KIND(UNBORN) | KIND(ENDING), ROLE(CHILD) },
+	{ "gil", ON_CPU | KIND(RUNQ), ANY, .gil = true },
+	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT) | KIND(CPU_READ), ANY, .reads = READS_COLD },
+	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT), ANY },
+	{ "open-metadata", KIND(DISK_METADATA) | KIND(CPU_METADATA), ANY },
+	{ "log-sync", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY, .syncs = SYNCS_SMALL },
+	{ "checkpoint-write", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY },
+	{ "cpu-contention", KIND(RUNQ), ANY },
+	{ "decode-cpu", KIND(CPU) | KIND(CPU_READ), ROLE(WORKER) },
+	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE },
+	{ "outside-wait", KIND(OUTSIDE), ANY },
+	{ "rate-limit", KIND(SLEEP) | KIND(POLL) | KIND(TIMEOUT), ROLE(WORKER) },
+	{ "idle", KIND(SLEEP) | KIND(SIGNAL), IN_CHARGE },
+	{ "poll-sleep", KIND(POLL) | KIND(TIMEOUT), ANY },
+	{ "unknown", ALL, ANY },
 };
 
 _Static_assert(PATH_KINDS <= 32, "a bit for each");
 
-/* Answers that the path contradicts where these kinds of leaves are too few. */
-static const struct claim {
-	const char *code;
-	uint32_t kinds;
-} claims[] = {
-	{ "unknown", 0 },
-	{ "outside-wait", KIND(OUTSIDE) | KIND(NETWORK) | KIND(INTERRUPT) | KIND(KERNEL) | KIND(UNKNOWN) },
-	{ "idle", KIND(SLEEP) | KIND(SIGNAL) | KIND(POLL) | KIND(TIMEOUT) },
-	/* it may wait for its GPU in any of these ways */
-	{ "trainer-bound", KIND(CPU) | KIND(RUNQ) | KIND(DEVICE) | KIND(UNKNOWN) | KIND(SLEEP) | KIND(POLL) |
-				   KIND(TIMEOUT) | KIND(KERNEL) | KIND(INTERRUPT) },
-	{ "cpu-bound", KIND(CPU) | KIND(RUNQ) | KIND(UNKNOWN) },
+struct shares {
+	const struct report *report;
+	const struct report_path_root *root;
+	bool cold, small_syncs;
+	bool serves; /* there are processes that serve others */
+	uint64_t of[ARRAY_SIZE(causes)]; /* ns */
 };
 
-static const struct report_path_root *root_of(const struct report *r)
-{
-	return r->path && r->path->n ? &r->path->root[0] : NULL;
-}
-
-static double part_of(const struct report_path_root *root, uint64_t ns)
-{
-	return (double)ns / (double)(root->end_ns - root->begin_ns);
-}
-
-static bool is_of(const struct path_leaf *leaf, const struct cause *cause)
-{
-	return leaf->held ? cause->held : cause->kinds >> leaf->kind & 1;
-}
-
-static uint64_t ns_of(const struct report_path_root *root, const struct cause *cause)
+static uint64_t ns_of_kind(const struct report_path_root *root, uint32_t kinds)
 {
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < root->sums.n; i++)
-		if (is_of(&root->sums.v[i].leaf, cause))
-			ns += root->sums.v[i].ns;
+		ns += kinds >> root->sums.v[i].leaf.kind & 1 ? root->sums.v[i].ns : 0;
 	return ns;
 }
 
-/* Returns the cause with the most time but for BUT. */
-static const struct cause *largest(const struct report_path_root *root, const struct cause *but)
+static bool fits(const struct shares *shares, const struct cause *cause, const struct path_leaf *leaf)
 {
-	const struct cause *most = NULL;
-
-	for (const struct cause *cause = causes; cause < causes + ARRAY_SIZE(causes); cause++)
-		if (cause != but && (!most || ns_of(root, cause) > ns_of(root, most)))
-			most = cause;
-	return most;
+	return cause->kinds >> leaf->kind & 1 && cause->roles >> leaf->role & 1 && (!cause->held || leaf->held) &&
+	       (!cause->rank || leaf->rank) && (!cause->starting || leaf->starting) && (!cause->gil || leaf->gil) &&
+	       (cause->reads != READS_COLD || shares->cold) && (cause->syncs != SYNCS_SMALL || shares->small_syncs);
 }
 
-static const struct cause *cause_of(const struct rule *rule)
+/* Returns the index of LEAF's cause from that of FROM on; the last one has all that no other has. */
+static unsigned int cause_from(const struct shares *shares, const struct path_leaf *leaf, unsigned int from)
 {
-	for (const struct cause *cause = causes; cause < causes + ARRAY_SIZE(causes); cause++)
-		if (strcmp(cause->code, rule->code) == 0)
-			return cause;
-	return NULL;
+	while (from + 1 < ARRAY_SIZE(causes) && !fits(shares, &causes[from], leaf))
+		from++;
+	return from;
 }
 
-static const struct rule *rule_of(const char *code)
+static unsigned int cause_of_leaf(const struct shares *shares, const struct path_leaf *leaf)
+{
+	return cause_from(shares, leaf, 0);
+}
+
+/* Returns the index of the first cause with the code of the I-th: one code may have several rows. */
+static unsigned int first_of(unsigned int i)
+{
+	unsigned int first = 0;
+
+	while (strcmp(causes[first].code, causes[i].code) != 0)
+		first++;
+	return first;
+}
+
+static bool has_small_syncs(const struct report *r)
+{
+	const uint64_t syncs = r->op[REPORT_SYNC].rows;
+
+	return syncs >= SYNCS_LEAST && r->rw[1].bytes / syncs < SYNC_BYTES;
+}
+
+/* Of the time in a slow rank, others waited for a part; the rest is work that they have, too, and has its own causes.
+ */
+static void share_ranks(struct shares *shares)
+{
+	const struct report_path_root *root = shares->root;
+	const uint64_t waited_ns = shares->report->path->slow_rank.waited_ns;
+	uint64_t *slow_ns = NULL, all_ns, left_ns;
+
+	for (unsigned int i = 0; !slow_ns && i < ARRAY_SIZE(causes); i++)
+		slow_ns = causes[i].rank ? &shares->of[i] : NULL;
+	if (!slow_ns || *slow_ns <= waited_ns)
+		return;
+	all_ns = *slow_ns;
+	left_ns = all_ns - waited_ns;
+	*slow_ns = waited_ns;
+	for (uint32_t i = 0; i < root->sums.n; i++) {
+		const struct path_sum *sum = &root->sums.v[i];
+		const unsigned int cause = cause_of_leaf(shares, &sum->leaf);
+
+		if (causes[cause].rank)
+			shares->of[first_of(cause_from(shares, &sum->leaf, cause + 1))] +=
+				(uint64_t)((double)sum->ns * ((double)left_ns / (double)all_ns));
+	}
+}
+
+static bool shares_of(const struct report *r, struct shares *shares)
+{
+	const struct report_path_root *root = r->path && r->path->n ? &r->path->root[0] : NULL;
+	uint64_t cold_ns;
+
+	*shares = (struct shares){ .report = r, .root = root };
+	if (!root || root->end_ns <= root->begin_ns)
+		return false;
+	cold_ns = ns_of_kind(root, KIND(DISK_READ) | KIND(DISK_FAULT));
+	shares->cold = (double)cold_ns >= COLD * (double)(cold_ns + ns_of_kind(root, KIND(CPU_READ)));
+	shares->small_syncs = has_small_syncs(r);
+	for (uint32_t i = 0; i < root->sums.n; i++) {
+		const struct path_sum *sum = &root->sums.v[i];
+
+		shares->of[first_of(cause_of_leaf(shares, &sum->leaf))] += sum->ns;
+		shares->serves |= sum->leaf.role == PATH_WORKER;
+	}
+	share_ranks(shares);
+	return true;
+}
+
+static double part_of(const struct shares *shares, uint64_t ns)
+{
+	return (double)ns / (double)(shares->root->end_ns - shares->root->begin_ns);
+}
+
+#define UNKNOWN (ARRAY_SIZE(causes) - 1)
+
+/* Returns the cause with the most time but for BUT, and what is not known. */
+static const struct cause *largest(const struct shares *shares, const struct cause *but)
+{
+	unsigned int most = 0;
+
+	if (but == &causes[0])
+		most = 1;
+	for (unsigned int i = 0; i < UNKNOWN; i++)
+		if (&causes[i] != but && shares->of[i] > shares->of[most])
+			most = i;
+	return &causes[most];
+}
+
+static uint64_t ns_of(const struct shares *shares, const struct cause *cause)
+{
+	return shares->of[cause - causes];
+}
+
+/* --- rules ------------------------------------------------------------------------------------------------------- */
+
+/* A process that others serve, or that uses a GPU or prints steps, trains when it computes. */
+static bool trains(const struct shares *shares)
+{
+	const struct why *why = shares->report->why;
+
+	return shares->serves || why->loaders.n || why->seen == WHY_SEEN_GPU || why->basis == WHY_BY_REGIONS;
+}
+
+static const struct rule *rule_of_code(const char *code)
 {
 	for (const struct rule *const *rule = rules_of_path; *rule; rule++)
 		if (strcmp((*rule)->code, code) == 0)
@@ -152,50 +223,64 @@ static const struct rule *rule_of(const char *code)
 	return NULL;
 }
 
+static const struct rule *rule_of(const struct shares *shares, const struct cause *cause)
+{
+	if (strcmp(cause->code, rule_cpu_bound.code) == 0 && trains(shares))
+		return &rule_trainer_bound;
+	if (strcmp(cause->code, "storage-read") == 0 && rules_own_writes(shares->report))
+		return rule_of_code("own-writes");
+	return rule_of_code(cause->code);
+}
+
+static const struct cause *cause_of_rule(const struct shares *shares, const struct rule *rule)
+{
+	for (unsigned int i = 0; i < UNKNOWN; i++)
+		if (rule_of(shares, &causes[i]) == rule)
+			return &causes[i];
+	return NULL;
+}
+
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
-/* Whether the path shows that the answer CODE is not so: too little of the time is what it says. */
-static bool contradicts(const struct report_path_root *root, const char *code)
-{
-	for (const struct claim *claim = claims; claim < claims + ARRAY_SIZE(claims); claim++) {
-		const struct cause as = { .kinds = claim->kinds };
-
-		if (strcmp(claim->code, code) == 0)
-			return part_of(root, ns_of(root, &as)) < MOST_OF_ANSWER;
-	}
-	return false;
-}
-
 /* Whether the first process of the job lived for most of the trace. */
-static bool covers(const struct report *r, const struct report_path_root *root)
+static bool covers(const struct shares *shares)
 {
-	return (double)(root->end_ns - root->begin_ns) >= LEAST_WINDOW * (double)report_duration_ns(r);
+	const uint64_t ns = shares->root->end_ns - shares->root->begin_ns;
+
+	return (double)ns >= LEAST_WINDOW * (double)report_duration_ns(shares->report);
 }
 
-/* Whether MOST, SHARE of the path, takes the place of the answer CODE. What GPUs and the job's steps show is no guess.
- */
-static bool is_surer(const struct report *report, const struct cause *most, double share, const char *code)
+/* Whether what GPUs, or the job's own steps, show is the answer: that is no guess, and the path does not show GPUs. */
+static bool gives_way(const struct shares *shares, const struct cause *most)
 {
-	if (strcmp(most->code, code) == 0) /* it can name the process outside of the job */
-		return most->kinds == KIND(OUTSIDE) && share >= LEAST_PART;
-	if (report->why->n_trainers && report->why->basis <= WHY_BY_REGIONS)
-		return most->sure && share >= LEAST_PART;
-	if (most->sure)
-		return share >= LEAST_SURE;
-	return share >= LEAST_PART && contradicts(root_of(report), code);
+	const struct why *why = shares->report->why;
+
+	return why->n_trainers && why->basis <= WHY_BY_REGIONS &&
+	       !(most->sure && part_of(shares, ns_of(shares, most)) >= LEAST_PART);
+}
+
+/* Whether the answer so far says more: of all loaders, one is late. */
+static bool is_more(const struct finding *answer, const struct cause *most)
+{
+	return strcmp(answer->rule->code, "straggler-worker") == 0 &&
+	       (most->roles == ROLE(WORKER) || most->kinds & (KIND(DISK_READ) | KIND(CPU_READ)));
 }
 
 bool path_answer(const struct report *report, struct finding *answer)
 {
-	const struct report_path_root *root = root_of(report);
-	const struct cause *most = root && covers(report, root) ? largest(root, NULL) : NULL;
-	const double share = most ? part_of(root, ns_of(root, most)) : 0;
-	const struct rule *rule = most ? rule_of(most->code) : NULL;
+	struct shares shares;
+	const struct cause *most;
+	double share;
 
-	if (!rule || !is_surer(report, most, share, answer->rule->code))
+	if (!shares_of(report, &shares) || !covers(&shares))
 		return false;
+	most = largest(&shares, NULL);
+	if (gives_way(&shares, most) || is_more(answer, most) ||
+	    shares.of[UNKNOWN] > MOST_UNKNOWN * ns_of(&shares, most))
+		return false;
+	share = part_of(&shares, ns_of(&shares, most));
 	*answer = (struct finding){
-		.rule = rule,
+		.rule = rule_of(&shares, most),
 		.measure = share,
 		.share = share,
 		.size = rules_size_of_share(report, share),
@@ -206,19 +291,25 @@ bool path_answer(const struct report *report, struct finding *answer)
 
 /* --- evidence ---------------------------------------------------------------------------------------------------- */
 
-/* Shows for whom, or for which file, most of CAUSE's time was. */
-static void show_detail(struct report *report, struct finding *finding, const struct cause *cause)
+static bool is_of(const struct shares *shares, const struct path_sum *sum, const struct cause *cause)
 {
-	const struct report_path_root *root = root_of(report);
+	return &causes[first_of(cause_of_leaf(shares, &sum->leaf))] == cause;
+}
+
+/* Shows for whom, or for which file, most of CAUSE's time was. */
+static void show_detail(const struct shares *shares, struct finding *finding, const struct cause *cause)
+{
+	const struct report_path_root *root = shares->root;
+	const struct path_names *names = &shares->report->path->names;
 	uint64_t inferred_ns = 0;
 	unsigned int shown = 0;
 
 	for (uint32_t i = 0; i < root->sums.n; i++) {
 		const struct path_sum *sum = &root->sums.v[i];
-		const char *detail = path_name_text(&report->path->names, sum->leaf.detail);
-		const char *process = path_name_text(&report->path->names, sum->leaf.process);
+		const char *detail = path_name_text(names, sum->leaf.detail);
+		const char *process = path_name_text(names, sum->leaf.process);
 
-		if (!is_of(&sum->leaf, cause))
+		if (!is_of(shares, sum, cause))
 			continue;
 		inferred_ns += sum->leaf.inferred ? sum->ns : 0;
 		if (shown++ < 2 && sum->ns * 20 >= root->end_ns - root->begin_ns)
@@ -226,24 +317,60 @@ static void show_detail(struct report *report, struct finding *finding, const st
 				    detail ? detail : "", process ? process : "?", sum->leaf.thread ? "'s thread" : "",
 				    FMT_NS(sum->ns));
 	}
-	if (inferred_ns > ns_of(root, cause) / 2)
+	if (inferred_ns > ns_of(shares, cause) / 2)
 		finding_add(finding,
 			    "that is inferred: a thread looked again and again whether something was done, and others "
 			    "of the job did this meanwhile");
 }
 
+/* Shows in which part of the training it was, if that is one. */
+static void show_when(const struct shares *shares, struct finding *finding, const struct cause *cause)
+{
+	const uint32_t epochs = shares->report->path->epochs;
+	const struct report_path_root *root = shares->root;
+	uint64_t ns[PATH_WHENS] = { 0 };
+
+	for (uint32_t i = 0; i < root->sums.n; i++)
+		for (unsigned int when = 0; is_of(shares, &root->sums.v[i], cause) && when < PATH_WHENS; when++)
+			ns[when] += root->sums.v[i].when_ns[when];
+	if (!epochs)
+		return;
+	if ((double)ns[PATH_BEFORE] >= NEARLY_ALL * (double)ns_of(shares, cause))
+		finding_add(finding, "%s of it before the first epoch", FMT_NS(ns[PATH_BEFORE]));
+	if (epochs > 1 && (double)ns[PATH_FIRST] >= NEARLY_ALL * (double)ns_of(shares, cause))
+		finding_add(finding, "%s of it in the first epoch: later ones hardly have any", FMT_NS(ns[PATH_FIRST]));
+}
+
+static void show_rank(const struct report *report, struct finding *finding)
+{
+	const struct path_slow_rank *slow = &report->path->slow_rank;
+	const struct report_proc *p = table_find(&report->procs, slow->pid);
+
+	finding_add(finding, "the slow one is process %u%s%s: another rank waited %s for it, on average", slow->pid,
+		    p && p->rank[0] ? ", rank " : "", p ? p->rank : "", FMT_NS(slow->waited_ns));
+}
+
 void path_evidence(struct report *report, struct finding *finding)
 {
-	const struct report_path_root *root = root_of(report);
-	const struct cause *cause = root ? cause_of(finding->rule) : NULL, *second;
+	const struct cause *cause, *second;
+	struct shares shares;
 
+	cause = shares_of(report, &shares) ? cause_of_rule(&shares, finding->rule) : NULL;
 	if (!cause)
 		return;
-	finding_add(finding, "by what ended each wait (waits.out), followed from process %u (%s) for its %s", root->pid,
-		    path_name_text(&report->path->names, root->name) ?: "?", FMT_NS(root->end_ns - root->begin_ns));
-	show_detail(report, finding, cause);
-	second = largest(root, cause);
-	if (second && (double)ns_of(root, second) >= SECOND * (double)ns_of(root, cause))
-		finding_add(finding, "the second cause is about as large: %s, %.1f %%", second->code,
-			    100 * part_of(root, ns_of(root, second)));
+	finding_add(finding,
+		    "%s of the %s of process %u (%s), by what ended each wait; without it the job would be shorter by "
+		    "that at most",
+		    FMT_NS(ns_of(&shares, cause)), FMT_NS(shares.root->end_ns - shares.root->begin_ns),
+		    shares.root->pid, path_name_text(&report->path->names, shares.root->name) ?: "?");
+	second = largest(&shares, cause);
+	if ((double)ns_of(&shares, second) >= SECOND * (double)ns_of(&shares, cause))
+		finding_add(finding, "the second cause is about as large: %s, %.1f %%", rule_of(&shares, second)->code,
+			    100 * part_of(&shares, ns_of(&shares, second)));
+	show_when(&shares, finding, cause);
+	if (cause->rank)
+		show_rank(report, finding);
+	if (strcmp(finding->rule->code, "own-writes") == 0)
+		rules_show_own_writes(report, finding);
+	show_detail(&shares, finding, cause);
 }

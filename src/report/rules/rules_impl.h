@@ -48,6 +48,10 @@ struct finding_size rules_size_of_life(const struct report *r, double ns);
 /* Whether the job's waits are known, without further unseen ones. */
 bool rules_know_all_waits(const struct report *r);
 
+/* Whether the job's reads of a disk waited behind its own writes to it (own_writes.c); adds the file with most of them. */
+bool rules_own_writes(const struct report *report);
+void rules_show_own_writes(struct report *report, struct finding *finding);
+
 /* Add a line of evidence: the time of the trace; the file with the most bytes of SIDE. */
 void rules_show_when(struct report *r, struct finding *f);
 void rules_show_files(const struct report *report, struct finding *finding, enum rules_side side);

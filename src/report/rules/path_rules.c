@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Answers that only the path can give: what they are called, and what is to be done. */
+#include "report/rules/rules.h"
+
+#include <stddef.h>
+
+#define OF_PATH(name, the_code, the_title, the_number, the_advice) \
+	static const struct rule name = {                          \
+		.code = the_code,                                  \
+		.title = the_title,                                \
+		.number = the_number,                              \
+		.is_share = true,                                  \
+		.evidence = path_evidence,                         \
+		.advice = the_advice,                              \
+	}
+
+OF_PATH(network_read, "network-read", "The job waited for a server, over the network",
+	"waits that a server outside of the job ended, or a packet",
+	"Fetch more at a time and over more connections, prefetch, or keep the data nearer: on a local disk, or in the "
+	"same network.");
+OF_PATH(cpu_quota, "cpu-quota", "The job's CPU quota was used up, and it waited for the next period",
+	"time in which a thread could run, but for the quota of its cgroup",
+	"Give the container or the job more CPUs (docker --cpus, resources.limits.cpu, cpu.max), or run fewer threads "
+	"than the quota has CPUs.");
+OF_PATH(stopped, "stopped", "The job was stopped, by a signal or a debugger", "time in which a thread was stopped",
+	"Find out who stops it: a scheduler that suspends jobs, a debugger, ^Z in a terminal.");
+OF_PATH(terminal, "terminal", "The job waited for input at its terminal", "waits for a terminal",
+	"Give it what it asks for by its arguments or its standard input.");
+OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file", "waits for a lock that another process held",
+	"Let each process have a file of its own, hold the lock for less time, or find out who holds it: /proc/locks "
+	"has its PID.");
+OF_PATH(poll_sleep, "poll-sleep", "The job slept between looks at whether something was done",
+	"waits that a timer ended again and again, while nothing else of the job worked",
+	"Wait for the event itself (a blocking get, a condition, poll without a timeout), or sleep for less time.");
+
+OF_PATH(import, "import", "The job loaded its program and its packages",
+	"time of the first process, and of those in charge, before their programs and packages were loaded",
+	"Import less, or later; put packages on a local disk; let one process import them and fork the others.");
+OF_PATH(worker_startup, "worker-startup", "The job waited for its loaders to start",
+	"time of processes that serve others, before their programs and packages were loaded",
+	"Keep the loaders from one epoch to the next (PyTorch: persistent_workers=True), fork them instead of spawning "
+	"them, and import less in them.");
+OF_PATH(slow_rank, "slow-rank", "A rank waited for another rank that was slower",
+	"time in which a process in charge waited for another one of the same program",
+	"Look at what the slow rank does, by its own part of the time: give all ranks the same work, disk and CPUs.");
+OF_PATH(child_process, "child-process", "The job waited for programs that it ran one by one",
+	"time of short programs that a process in charge executed, and waited for",
+	"Do their work in the process itself, or run several at a time, or one for many samples.");
+OF_PATH(gil, "gil", "Threads of Python waited for one another: one at a time runs (the GIL)",
+	"time in which a thread waited for Python's lock, in turns of 5 ms, for another thread of its process",
+	"Let processes do the work of these threads, or code that gives the lock back (NumPy, PyTorch, C).");
+OF_PATH(own_writes, "own-writes", "The job waited for reads behind its own writes to the same disk",
+	"waits for reads of a disk to which the job wrote meanwhile, half as much as it read or more",
+	"Write checkpoints and logs to another disk, less often, or while nothing is read.");
+OF_PATH(log_sync, "log-sync", "The job waited for small writes to reach the disk, one by one",
+	"waits for writes and syncs, where less than 64 KiB are written for each sync",
+	"Sync a log once for many lines, from a thread of its own, or not at all.");
+OF_PATH(rate_limit, "rate-limit", "The job waited for loaders that slept",
+	"time in which processes that serve others slept until a time",
+	"Find out what they wait for: a limit of requests, a pause after a failed try, a poll.");
+
+const struct rule *const rules_of_path[] = {
+	&network_read, &cpu_quota, &stopped,       &terminal, &lock_wait,  &poll_sleep, &import, &worker_startup,
+	&slow_rank,    &gil,       &child_process, &log_sync, &own_writes, &rate_limit, NULL,
+};
