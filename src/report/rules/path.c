@@ -45,6 +45,8 @@ static const struct cause {
 	enum reads reads; /* of CPU_READ: only if they are so */
 	enum syncs syncs;
 	bool sure; /* whatever GPUs and steps show */
+	bool is_work; /* what the job is for */
+	bool of_training; /* where the job trains, it is part of that */
 } causes[] = {
 	{ "lock-wait", ALL, ANY, .held = true, .sure = true },
 	{ "lock-wait", KIND(LOCK), ANY, .sure = true },
@@ -64,11 +66,11 @@ static const struct cause {
 	{ "checkpoint-write", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY },
 	{ "cpu-contention", KIND(RUNQ), ANY },
 	{ "decode-cpu", KIND(CPU) | KIND(CPU_READ), ROLE(WORKER) },
-	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE },
+	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE, .is_work = true },
 	{ "outside-wait", KIND(OUTSIDE), ANY },
 	{ "rate-limit", KIND(SLEEP) | KIND(POLL) | KIND(TIMEOUT), ROLE(WORKER) },
-	{ "idle", KIND(SLEEP) | KIND(SIGNAL), IN_CHARGE },
-	{ "poll-sleep", KIND(POLL) | KIND(TIMEOUT), ANY },
+	{ "idle", KIND(SLEEP) | KIND(SIGNAL), IN_CHARGE, .of_training = true },
+	{ "poll-sleep", KIND(POLL) | KIND(TIMEOUT), IN_CHARGE, .of_training = true },
 	{ "unknown", ALL, ANY },
 };
 
@@ -111,12 +113,22 @@ static unsigned int cause_of_leaf(const struct shares *shares, const struct path
 	return cause_from(shares, leaf, 0);
 }
 
-/* Returns the index of the first cause with the code of the I-th: one code may have several rows. */
-static unsigned int first_of(unsigned int i)
+/* A process that others serve, or that uses a GPU or has steps, trains when it computes, or sleeps in place of a GPU.
+ */
+static bool trains(const struct shares *shares)
 {
+	const struct why *why = shares->report->why;
+
+	return shares->serves || why->loaders.n || why->seen == WHY_SEEN_GPU || why->basis == WHY_BY_REGIONS;
+}
+
+/* Returns the index of the row that counts for the I-th: the first one of its code, or that of what training is. */
+static unsigned int counts_as(const struct shares *shares, unsigned int i)
+{
+	const char *code = causes[i].of_training && trains(shares) ? rule_cpu_bound.code : causes[i].code;
 	unsigned int first = 0;
 
-	while (strcmp(causes[first].code, causes[i].code) != 0)
+	while (strcmp(causes[first].code, code) != 0)
 		first++;
 	return first;
 }
@@ -148,7 +160,7 @@ static void share_ranks(struct shares *shares)
 		const unsigned int cause = cause_of_leaf(shares, &sum->leaf);
 
 		if (causes[cause].rank)
-			shares->of[first_of(cause_from(shares, &sum->leaf, cause + 1))] +=
+			shares->of[counts_as(shares, cause_from(shares, &sum->leaf, cause + 1))] +=
 				(uint64_t)((double)sum->ns * ((double)left_ns / (double)all_ns));
 	}
 }
@@ -164,11 +176,12 @@ static bool shares_of(const struct report *r, struct shares *shares)
 	cold_ns = ns_of_kind(root, KIND(DISK_READ) | KIND(DISK_FAULT));
 	shares->cold = (double)cold_ns >= COLD * (double)(cold_ns + ns_of_kind(root, KIND(CPU_READ)));
 	shares->small_syncs = has_small_syncs(r);
+	for (uint32_t i = 0; i < root->sums.n; i++)
+		shares->serves |= root->sums.v[i].leaf.role == PATH_WORKER;
 	for (uint32_t i = 0; i < root->sums.n; i++) {
 		const struct path_sum *sum = &root->sums.v[i];
 
-		shares->of[first_of(cause_of_leaf(shares, &sum->leaf))] += sum->ns;
-		shares->serves |= sum->leaf.role == PATH_WORKER;
+		shares->of[counts_as(shares, cause_of_leaf(shares, &sum->leaf))] += sum->ns;
 	}
 	share_ranks(shares);
 	return true;
@@ -200,14 +213,6 @@ static uint64_t ns_of(const struct shares *shares, const struct cause *cause)
 }
 
 /* --- rules ------------------------------------------------------------------------------------------------------- */
-
-/* A process that others serve, or that uses a GPU or prints steps, trains when it computes. */
-static bool trains(const struct shares *shares)
-{
-	const struct why *why = shares->report->why;
-
-	return shares->serves || why->loaders.n || why->seen == WHY_SEEN_GPU || why->basis == WHY_BY_REGIONS;
-}
 
 static const struct rule *rule_of_code(const char *code)
 {
@@ -260,10 +265,10 @@ static bool gives_way(const struct shares *shares, const struct cause *most)
 }
 
 /* Whether the answer so far says more: of all loaders, one is late. */
-static bool is_more(const struct finding *answer, const struct cause *most)
+static bool is_more(const struct shares *shares, const struct finding *answer, const struct cause *most)
 {
-	return strcmp(answer->rule->code, "straggler-worker") == 0 &&
-	       (most->roles == ROLE(WORKER) || most->kinds & (KIND(DISK_READ) | KIND(CPU_READ)));
+	return strcmp(answer->rule->code, "straggler-worker") == 0 && !shares->report->path->slow_rank.pid &&
+	       !most->starting && (most->roles == ROLE(WORKER) || most->kinds & KIND(DISK_READ));
 }
 
 bool path_answer(const struct report *report, struct finding *answer)
@@ -275,7 +280,7 @@ bool path_answer(const struct report *report, struct finding *answer)
 	if (!shares_of(report, &shares) || !covers(&shares))
 		return false;
 	most = largest(&shares, NULL);
-	if (gives_way(&shares, most) || is_more(answer, most) ||
+	if (gives_way(&shares, most) || is_more(&shares, answer, most) ||
 	    shares.of[UNKNOWN] > MOST_UNKNOWN * ns_of(&shares, most))
 		return false;
 	share = part_of(&shares, ns_of(&shares, most));
@@ -293,7 +298,7 @@ bool path_answer(const struct report *report, struct finding *answer)
 
 static bool is_of(const struct shares *shares, const struct path_sum *sum, const struct cause *cause)
 {
-	return &causes[first_of(cause_of_leaf(shares, &sum->leaf))] == cause;
+	return &causes[counts_as(shares, cause_of_leaf(shares, &sum->leaf))] == cause;
 }
 
 /* Shows for whom, or for which file, most of CAUSE's time was. */
@@ -350,6 +355,17 @@ static void show_rank(const struct report *report, struct finding *finding)
 		    p && p->rank[0] ? ", rank " : "", p ? p->rank : "", FMT_NS(slow->waited_ns));
 }
 
+/* What would go without CAUSE; work would not. */
+static void show_time(const struct shares *shares, struct finding *finding, const struct cause *cause)
+{
+	const struct report_path_root *root = shares->root;
+
+	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s", FMT_NS(ns_of(shares, cause)),
+		    FMT_NS(root->end_ns - root->begin_ns), root->pid,
+		    path_name_text(&shares->report->path->names, root->name) ?: "?",
+		    cause->is_work ? "" : "; without it the job would be shorter by that at most");
+}
+
 void path_evidence(struct report *report, struct finding *finding)
 {
 	const struct cause *cause, *second;
@@ -358,11 +374,7 @@ void path_evidence(struct report *report, struct finding *finding)
 	cause = shares_of(report, &shares) ? cause_of_rule(&shares, finding->rule) : NULL;
 	if (!cause)
 		return;
-	finding_add(finding,
-		    "%s of the %s of process %u (%s), by what ended each wait; without it the job would be shorter by "
-		    "that at most",
-		    FMT_NS(ns_of(&shares, cause)), FMT_NS(shares.root->end_ns - shares.root->begin_ns),
-		    shares.root->pid, path_name_text(&report->path->names, shares.root->name) ?: "?");
+	show_time(&shares, finding, cause);
 	second = largest(&shares, cause);
 	if ((double)ns_of(&shares, second) >= SECOND * (double)ns_of(&shares, cause))
 		finding_add(finding, "the second cause is about as large: %s, %.1f %%", rule_of(&shares, second)->code,

@@ -406,15 +406,15 @@ const struct rule rule_no_training = {
 
 const struct rule rule_cpu_bound = {
 	.code = "cpu-bound",
-	.title = "The job computed on the CPU, and hardly waited",
+	.title = "The job computed on the CPU",
 	.number = "the job hardly waited: time in which it, and the processes that it waited for, were on a CPU",
 	.needs = RULE_WAITS | RULE_SCHED,
 	.is_share = true,
 	.measure = computing,
 	.evidence = show_computing,
-	.advice = "It loads its data in the process that computes. Where that is training, let workers load "
-		  "(num_workers of a PyTorch DataLoader), so that both go on at the same time; a profiler (py-spy, "
-		  "perf) shows what takes the CPU.",
+	.advice = "A profiler (py-spy, perf) shows what takes the CPU. Where the process loads its data, too, let "
+		  "workers do "
+		  "that (num_workers of a PyTorch DataLoader), so that both go on at the same time.",
 };
 
 const struct rule rule_idle = {
