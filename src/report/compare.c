@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
+#include "report/path/path.h"
 #include "report/rules/rules.h"
 #include "report/why/why.h"
 
@@ -238,6 +239,24 @@ static double percent(double part, double whole)
 	return whole > 0 ? 100 * part / whole : (double)NAN;
 }
 
+/* Puts the parts of the path, added up by what they are. */
+static void path(struct filler *f, const struct report *r)
+{
+	const struct report_path_root *root = r->path && r->path->n ? &r->path->root[0] : NULL;
+
+	if (!root)
+		return;
+	put(f, "lasted", "ns", (double)(root->end_ns - root->begin_ns));
+	for (unsigned int kind = 0; kind < PATH_KINDS; kind++) {
+		double ns = 0;
+
+		for (uint32_t i = 0; i < root->sums.n; i++)
+			ns += root->sums.v[i].leaf.kind == kind ? (double)root->sums.v[i].ns : 0;
+		if (ns > 0)
+			put(f, path_kinds[kind].phrase, "ns", ns);
+	}
+}
+
 static void waits(struct filler *f, const struct report *r)
 {
 	const struct why *w = r->why;
@@ -312,6 +331,7 @@ static const struct {
 	void (*put)(struct filler *f, const struct report *r);
 } sections[] = {
 	{ "Run", run },
+	{ "The path of the first process", path },
 	{ "Probes", probes },
 	{ "Reads of regular files", sources },
 	{ "Files", files },

@@ -44,6 +44,18 @@ enum timeline_sum {
 	/* ns of its threads, from reclaim.out */
 	TIMELINE_RECLAIM_CGROUP,
 	TIMELINE_RECLAIM_MACHINE,
+	/* ns of the path, which add up to the length of each bin in which the job's first process lived */
+	TIMELINE_PATH,
+	TIMELINE_PATH_CPU = TIMELINE_PATH,
+	TIMELINE_PATH_CACHE,
+	TIMELINE_PATH_RUNQ,
+	TIMELINE_PATH_STORAGE,
+	TIMELINE_PATH_NAMES,
+	TIMELINE_PATH_WRITES,
+	TIMELINE_PATH_NETWORK,
+	TIMELINE_PATH_OTHERS,
+	TIMELINE_PATH_SLEEP,
+	TIMELINE_PATH_UNKNOWN,
 	TIMELINE_SUMS,
 };
 
@@ -128,7 +140,7 @@ struct timeline {
 	uint64_t host_begin_ns, host_end_ns;
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
-	bool has_heat[TIMELINE_HEATS], has_sched, has_reclaim;
+	bool has_heat[TIMELINE_HEATS], has_sched, has_reclaim, has_path;
 	struct timeline_level
 		in_use; /* bytes of memory that programs have allocated, since the first row of alloc.out */
 	bool has_in_use;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stats/timeline.h"
+
 enum path_kind {
 	PATH_CPU,
 	PATH_CPU_READ,
@@ -42,6 +44,7 @@ enum path_kind {
 struct path_kind_facts {
 	const char *name; /* in JSON */
 	const char *phrase; /* for people; the detail and the process follow */
+	enum timeline_sum sum; /* in the timeline */
 	bool works; /* a thread that does this brings the job on: a poller may wait for it */
 };
 

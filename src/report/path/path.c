@@ -292,17 +292,20 @@ static void bound_loading(struct path_source *source)
 static int ways_end(struct path_source *source, struct report_path *path)
 {
 	const struct path_epochs epochs = path_epochs_of(source->report->phases);
+	struct timeline *timeline = source->report->timeline;
 	int res = 0;
 
 	bound_loading(source);
 	path->epochs = epochs.n;
+	if (timeline)
+		timeline->has_path = path->n > 0;
 	for (unsigned int i = 0; i < path->n && res == 0; i++) {
 		struct path_sums *sums = &path->root[i].sums;
 
 		sums->chain = false;
-		path_way_end(&source->exposed[i], &source->lives, &epochs);
+		path_way_end(&source->exposed[i], &source->lives, &epochs, i ? NULL : timeline);
 		sums->chain = true;
-		path_way_end(&source->chain[i], &source->lives, &epochs);
+		path_way_end(&source->chain[i], &source->lives, &epochs, NULL);
 		res = path_sums_end(sums);
 	}
 	return res;

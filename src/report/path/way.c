@@ -102,11 +102,15 @@ struct ending {
 	const struct path_way *way;
 	const struct path_lives *lives;
 	const struct path_epochs *epochs;
+	struct timeline *timeline;
 };
 
 /* Adds a piece, cut where the job's phase changes. */
 static void add(const struct ending *ending, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns)
 {
+	if (ending->timeline && begin_ns < end_ns)
+		timeline_spread(ending->timeline, path_kinds[leaf->kind].sum, end_ns, end_ns - begin_ns,
+				end_ns - begin_ns);
 	while (begin_ns < end_ns) {
 		uint64_t until_ns;
 		const enum path_when when = path_epochs_at(ending->epochs, begin_ns, &until_ns);
@@ -153,9 +157,10 @@ static void add_piece(const struct ending *ending, const struct path_way_piece *
 	add_loading(ending, piece->life, piece->leaf, at_ns, piece->end_ns);
 }
 
-void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs)
+void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs,
+		  struct timeline *timeline)
 {
-	const struct ending ending = { way, lives, epochs };
+	const struct ending ending = { way, lives, epochs, timeline };
 
 	for (uint32_t i = 0; i < way->n; i++)
 		add_piece(&ending, &way->v[i]);

@@ -31,7 +31,8 @@ void path_way_take(void *own, const struct path_piece *piece);
 int path_way_walked(struct path_way *way, uint32_t lives);
 /* A wait in this time was for a page of the file NAME, whatever the call was that needed it. */
 void path_way_fault(struct path_way *way, uint32_t life, uint64_t begin_ns, uint64_t end_ns, uint32_t name);
-/* Adds all pieces to the sums, as they have been cut. */
-void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs);
+/* Adds all pieces to the sums, as they have been cut, and to TIMELINE, which may be NULL. */
+void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs,
+		  struct timeline *timeline);
 
 #endif

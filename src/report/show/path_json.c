@@ -19,6 +19,7 @@ static void part(const struct path_names *names, const struct path_sum *sum, boo
 
 	json_object(json, NULL);
 	json_str(json, "kind", path_kinds[sum->leaf.kind].name);
+	json_str(json, "what", path_kinds[sum->leaf.kind].phrase);
 	json_str(json, "who", thread ? thread : process);
 	json_str(json, "detail", path_name_text(names, sum->leaf.detail));
 	json_u64(json, "ns", sum->ns);

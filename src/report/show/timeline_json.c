@@ -20,7 +20,8 @@
 
 /*
  * FILE: where the numbers come from. Those of page faults come from fault.out, those from TIMELINE_RUN on from
- * sched.out, the last two from reclaim.out.
+ * sched.out, then two from reclaim.out, and those of the path, of which only those with a value are there, from
+ * waits.out.
  */
 static const struct {
 	const char *panel, *name, *unit;
@@ -45,6 +46,16 @@ static const struct {
 	[TIMELINE_SLEEP] = { "sched", "sleep", "s/s" },
 	[TIMELINE_RECLAIM_CGROUP] = { "reclaim", "cgroup", "s/s" },
 	[TIMELINE_RECLAIM_MACHINE] = { "reclaim", "machine", "s/s" },
+	[TIMELINE_PATH_CPU] = { "path", "on a CPU", "s/s" },
+	[TIMELINE_PATH_CACHE] = { "path", "page cache", "s/s" },
+	[TIMELINE_PATH_RUNQ] = { "path", "waiting for a CPU", "s/s" },
+	[TIMELINE_PATH_STORAGE] = { "path", "reading storage", "s/s" },
+	[TIMELINE_PATH_NAMES] = { "path", "names of files", "s/s" },
+	[TIMELINE_PATH_WRITES] = { "path", "writing", "s/s" },
+	[TIMELINE_PATH_NETWORK] = { "path", "network", "s/s" },
+	[TIMELINE_PATH_OTHERS] = { "path", "others", "s/s" },
+	[TIMELINE_PATH_SLEEP] = { "path", "sleeping", "s/s" },
+	[TIMELINE_PATH_UNKNOWN] = { "path", "not known", "s/s" },
 };
 
 /* Each host has its own CLOCK_MONOTONIC, so times of several hosts are put on one axis, which begins at 0. */
@@ -90,7 +101,7 @@ static uint32_t bin_of(const struct timeline *t, uint64_t ns)
 /* Whether nothing happened in BIN. While dltraced did not run, the machine may have stood still, too. */
 static bool is_empty(const struct timeline *t, uint32_t bin)
 {
-	for (enum timeline_sum i = 0; i < TIMELINE_SUMS; i++)
+	for (enum timeline_sum i = 0; i < TIMELINE_PATH; i++) /* which goes on where no row is */
 		if (t->sum[i][bin])
 			return false;
 	return true;
@@ -179,11 +190,21 @@ static void disk_series(struct json *json, const struct timeline *timeline, cons
 	means(json, timeline, panel, "device", disk->sum[TIMELINE_D_DEVICE_NS], disk->sum[TIMELINE_D_REQUESTS]);
 }
 
+static bool has_any(const uint64_t values[TIMELINE_BINS])
+{
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
+		if (values[i])
+			return true;
+	return false;
+}
+
 /* Whether the trace records SUM, so that zero is a value. */
 static bool is_there(const struct report *r, enum timeline_sum sum)
 {
 	if (sum == TIMELINE_FAULTS || sum == TIMELINE_FAULT_BYTES)
 		return r->faults && r->faults->file.n + r->faults->swap.n + r->faults->kernel.n + r->faults->other.n;
+	if (sum >= TIMELINE_PATH)
+		return r->timeline->has_path && has_any(r->timeline->sum[sum]);
 	if (sum >= TIMELINE_RECLAIM_CGROUP)
 		return r->timeline->has_reclaim;
 	return sum < TIMELINE_RUN ? r->present[sums[sum].file] : r->timeline->has_sched;
@@ -193,6 +214,8 @@ static const char *source_of(enum timeline_sum sum)
 {
 	if (sum == TIMELINE_FAULTS || sum == TIMELINE_FAULT_BYTES)
 		return "fault";
+	if (sum >= TIMELINE_PATH)
+		return "waits";
 	if (sum >= TIMELINE_RECLAIM_CGROUP)
 		return "reclaim";
 	return sum < TIMELINE_RUN ? report_kind_names[sums[sum].file] : "sched";

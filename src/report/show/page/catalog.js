@@ -6,6 +6,7 @@ const Catalog = (() => {
 	 * with a line for each GPU or CPU, or where there are many a row of color; max: of the axis, if it is fixed.
 	 */
 	const KINDS = [
+		{ panel: /^path$/, group: 'Path', title: () => 'Where the time of the job\'s first process went', stacked: true, max: 1, height: 120 },
 		{ panel: /^cpu$/, group: 'CPU', title: () => 'CPU, all', stacked: true, max: 100, height: 120 },
 		{ panel: /^cpu_each$/, group: 'CPU', title: () => 'CPU, each: busy', each: 'CPU', rows: 0, max: 100 },
 		{ panel: /^gpu$/, group: 'GPU', title: () => 'GPU, mean of all', max: 100, height: 120 },
@@ -27,10 +28,12 @@ const Catalog = (() => {
 	];
 	const OTHER = { group: 'Other', title: n => n };
 	/* The order of groups; lanes and heat maps have their own kinds of panel. */
-	const GROUPS = ['Phases', 'Regions', 'CPU', 'GPU', 'Files', 'Disks', 'Memory', 'Latency', 'Threads', 'Processes', 'Other'];
+	const GROUPS = ['Path', 'Phases', 'Regions', 'CPU', 'GPU', 'Files', 'Disks', 'Memory', 'Latency', 'Threads', 'Processes', 'Other'];
 	const COLORS = {
 		read: 1, reads: 1, run: 3, write: 2, writes: 2, open: 3, close: 6, mmap: 4, create: 7, delete: 5, sync: 8,
 		fault: 6, faults: 6, usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,
+		'on a CPU': 3, 'waiting for a CPU': 8, 'reading storage': 2, 'names of files': 4, writing: 5, network: 1, others: 6,
+		sleeping: 0, 'not known': 0,
 		runq: 7, disk: 5, blocked: 4, sleep: 0, programs: 2, 'page cache': 1, free: 0, dirty: 2, 'write-back': 5, 'in use': 4, cgroup: 2, machine: 5,
 	};
 	const APART = 8; /* times as high as: of less than an eighth of the height nothing can be read */
@@ -38,6 +41,7 @@ const Catalog = (() => {
 
 	/* What is missing, why it may be missing, and how to get it. */
 	const NEEDS = [
+		['Path', 'the path of the first process over time', 'the probes waits and sched, which are on by default'],
 		['CPU', 'CPU use', 'the collector cpu (mpstat, of the package sysstat)'],
 		['GPU', 'GPU use', 'the collectors gpu and gpu_dev (nvidia-smi)'],
 		['Files', 'reads and writes of files', 'the probes vfs_rw, open, close, mmap, create_del and sync'],
