@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "report/path/chain.h"
@@ -186,10 +187,18 @@ static int walk_all(struct path_source *source, struct report_path *path)
 
 /* --- calls --------------------------------------------------------------------------------------------- */
 
+/* Whether the row is of a request of io_uring or libaio, which is on its way while the thread does other things. */
+static bool is_request(const struct scan *s)
+{
+	const struct reader_field func = scan_field(s, COL_FUNC);
+
+	return memchr(func.p, ':', func.len);
+}
+
 /* Returns what a call is for the path; PATH_CUT_KINDS: nothing. */
 static enum path_cut_kind cut_of(const struct scan *s, const struct report_call_facts *c)
 {
-	if (c->file && !c->on_file)
+	if ((c->file && !c->on_file) || c->again || is_request(s))
 		return PATH_CUT_KINDS;
 	switch (s->kind) {
 	case REPORT_VFS_RW:
