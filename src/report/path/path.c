@@ -168,8 +168,11 @@ static int walk_all(struct path_source *source, struct report_path *path)
 		const struct path_process *process = path_lives_process(&source->lives, roots[i].life);
 		struct report_path_root *root = &path->root[path->n];
 		uint8_t *roles = path_roles_of(&source->shorts, &roots[i]);
-		int res = roles ? path_ranks_find(&source->shorts, &roots[i], roles, &path->slow_rank) : -ENOMEM;
+		struct path_slow_rank slow;
+		int res = roles ? path_ranks_find(&source->shorts, &roots[i], roles, &slow) : -ENOMEM;
 
+		if (res == 0 && i == 0)
+			path->slow_rank = slow;
 		*root = (struct report_path_root){ .pid = process->pid, .name = process->name };
 		root->begin_ns = roots[i].begin_ns;
 		root->end_ns = roots[i].end_ns;

@@ -20,7 +20,7 @@ struct report_path {
 	struct path_names names;
 	struct path_source *source; /* while it is loaded */
 	uint32_t epochs; /* how many are known */
-	struct path_slow_rank slow_rank;
+	struct path_slow_rank slow_rank; /* of the first root */
 	unsigned int n; /* 0: not known, or no waits.out */
 	struct report_path_root {
 		uint32_t pid, name;

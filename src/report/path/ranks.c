@@ -29,8 +29,8 @@ static bool may_be_rank(const struct path_lives *lives, uint32_t process, const 
 	const struct path_process *p = &lives->process[process];
 	const uint64_t begin_ns = MAX(p->begin_ns, root->begin_ns), end_ns = MIN(p->end_ns, root->end_ns);
 
-	return p->main && p->parent && end_ns > begin_ns &&
-	       end_ns - begin_ns >= (root->end_ns - root->begin_ns) / LEAST_LIFE;
+	return p->main && p->parent && path_lives_is_below(lives, process, lives->life[root->life].process) &&
+	       end_ns > begin_ns && end_ns - begin_ns >= (root->end_ns - root->begin_ns) / LEAST_LIFE;
 }
 
 static bool are_alike(const struct path_process *a, const struct path_process *b)
