@@ -38,7 +38,7 @@ static void add_waits(struct facts *facts, const struct path_shorts *shorts)
 			serve(facts, waits->lives, waits->v[i].row.life, waits->v[i].ender.life, 1);
 	for (uint32_t i = 0; i < shorts->n; i++)
 		if (shorts->v[i].ns && shorts->v[i].ender.life && shorts->v[i].ender.by == PATH_BY_THREAD)
-			serve(facts, waits->lives, shorts->v[i].row.life, shorts->v[i].ender.life, 1);
+			serve(facts, waits->lives, shorts->v[i].row.life, shorts->v[i].ender.life, shorts->v[i].waits);
 }
 
 /* --- children ------------------------------------------------------------------------------------------ */

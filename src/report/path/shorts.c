@@ -54,6 +54,7 @@ static void take_call(struct path_shorts *shorts, const struct scan *s, struct p
 	};
 
 	sum->ender = path_waits_ender(shorts->waits, s, sum->row.life, s->time_ns);
+	sum->waits = (uint32_t)MIN(scan_number(s, COL_COUNT), UINT32_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 		sum->ender.state = (uint8_t)sums[i].state;
 		sum->leaf = path_ender_leaf(&sum->ender, &sum->ender);
@@ -82,10 +83,13 @@ bool path_shorts_take(struct scan *s, void *own)
 
 /* --- less the rows of waits.out ------------------------------------------------------------------------ */
 
+/* Takes one wait of NS off SUM, which may be NULL. */
 static void less(struct path_short *sum, uint64_t ns)
 {
-	if (sum)
-		sum->ns -= MIN(sum->ns, ns);
+	if (!sum)
+		return;
+	sum->ns -= MIN(sum->ns, ns);
+	sum->waits -= sum->waits > 0;
 }
 
 static bool is_alike(const struct path_ender *a, const struct path_ender *b)

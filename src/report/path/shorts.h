@@ -16,6 +16,7 @@
 struct path_short {
 	struct path_row row; /* at_ns: the end of the interval */
 	uint64_t ns;
+	uint32_t waits; /* how many these were, at most: those in other states of the call count, too */
 	struct path_leaf leaf; /* if no thread of the job ended the waits */
 	struct path_ender ender;
 };
