@@ -133,11 +133,12 @@ static unsigned int counts_as(const struct shares *shares, unsigned int i)
 	return first;
 }
 
+/* Of files alone: a call that sets a file's size has a row in sync.out, and a pipe is synced to nothing. */
 static bool has_small_syncs(const struct report *r)
 {
-	const uint64_t syncs = r->op[REPORT_SYNC].rows;
+	const uint64_t syncs = sums(r)->syncs;
 
-	return syncs >= SYNCS_LEAST && r->rw[1].bytes / syncs < SYNC_BYTES;
+	return syncs >= SYNCS_LEAST && r->by_type[REPORT_REG][1].bytes / syncs < SYNC_BYTES;
 }
 
 /* Of the time in a slow rank, others waited for a part; the rest is work that they have, too, and has its own causes.
