@@ -307,7 +307,7 @@ static void show_detail(const struct shares *shares, struct finding *finding, co
 {
 	const struct report_path_root *root = shares->root;
 	const struct path_names *names = &shares->report->path->names;
-	uint64_t inferred_ns = 0;
+	uint64_t all_ns = 0, inferred_ns = 0;
 	unsigned int shown = 0;
 
 	for (uint32_t i = 0; i < root->sums.n; i++) {
@@ -317,13 +317,14 @@ static void show_detail(const struct shares *shares, struct finding *finding, co
 
 		if (!is_of(shares, sum, cause))
 			continue;
+		all_ns += sum->ns;
 		inferred_ns += sum->leaf.inferred ? sum->ns : 0;
 		if (shown++ < 2 && sum->ns * 20 >= root->end_ns - root->begin_ns)
 			finding_add(finding, "%s%s%s (%s%s): %s", path_kinds[sum->leaf.kind].phrase, detail ? ": " : "",
 				    detail ? detail : "", process ? process : "?", sum->leaf.thread ? "'s thread" : "",
 				    FMT_NS(sum->ns));
 	}
-	if (inferred_ns > ns_of(shares, cause) / 2)
+	if (inferred_ns > all_ns / 2)
 		finding_add(finding,
 			    "that is inferred: a thread looked again and again whether something was done, and others "
 			    "of the job did this meanwhile");
@@ -334,17 +335,28 @@ static void show_when(const struct shares *shares, struct finding *finding, cons
 {
 	const uint32_t epochs = shares->report->path->epochs;
 	const struct report_path_root *root = shares->root;
-	uint64_t ns[PATH_WHENS] = { 0 };
+	double share[PATH_WHENS] = { 0 }, all_ns = 0;
 
-	for (uint32_t i = 0; i < root->sums.n; i++)
-		for (unsigned int when = 0; is_of(shares, &root->sums.v[i], cause) && when < PATH_WHENS; when++)
-			ns[when] += root->sums.v[i].when_ns[when];
-	if (!epochs)
+	for (uint32_t i = 0; i < root->sums.n; i++) {
+		const struct path_sum *sum = &root->sums.v[i];
+
+		if (!is_of(shares, sum, cause))
+			continue;
+		all_ns += (double)sum->ns;
+		for (unsigned int when = 0; when < PATH_WHENS; when++)
+			share[when] += (double)sum->when_ns[when];
+	}
+	if (!epochs || all_ns <= 0)
 		return;
-	if ((double)ns[PATH_BEFORE] >= NEARLY_ALL * (double)ns_of(shares, cause))
-		finding_add(finding, "%s of it before the first epoch", FMT_NS(ns[PATH_BEFORE]));
-	if (epochs > 1 && (double)ns[PATH_FIRST] >= NEARLY_ALL * (double)ns_of(shares, cause))
-		finding_add(finding, "%s of it in the first epoch: later ones hardly have any", FMT_NS(ns[PATH_FIRST]));
+	/* of a slow rank's time the cause has a part only: that in which others waited */
+	for (unsigned int when = 0; when < PATH_WHENS; when++)
+		share[when] /= all_ns;
+	if (share[PATH_BEFORE] >= NEARLY_ALL)
+		finding_add(finding, "%s of it before the first epoch",
+			    FMT_NS((uint64_t)(share[PATH_BEFORE] * (double)ns_of(shares, cause))));
+	if (epochs > 1 && share[PATH_FIRST] >= NEARLY_ALL)
+		finding_add(finding, "%s of it in the first epoch: later ones hardly have any",
+			    FMT_NS((uint64_t)(share[PATH_FIRST] * (double)ns_of(shares, cause))));
 }
 
 static void show_rank(const struct report *report, struct finding *finding)
