@@ -110,6 +110,11 @@ static void different_leaves_have_different_keys(void **state)
 		{ .kind = PATH_CPU, .thread = true },
 		{ .kind = PATH_CPU, .held = true },
 		{ .kind = PATH_CPU, .inferred = true },
+		{ .kind = PATH_CPU, .rank = true },
+		{ .kind = PATH_CPU, .starting = true },
+		{ .kind = PATH_CPU, .gil = true },
+		{ .kind = PATH_CPU, .role = PATH_WORKER },
+		{ .kind = PATH_CPU, .role = PATH_CHILD },
 		{ .kind = PATH_CPU },
 	};
 	const unsigned int n = sizeof(leaves) / sizeof(leaves[0]);

@@ -95,6 +95,112 @@ static void waits_that_overlap_count_once(void **state)
 	report_free(r);
 }
 
+/* The root waits 20 times for NS, until PID's thread TID gives up what it waits for. */
+static struct report *turns_of(uint64_t ns, unsigned int pid, unsigned int tid)
+{
+	put_root(10, "python", 1200 * MS);
+	put_event(0, "thread", 10, 11, 1, "python", NULL);
+	put_process(20, 10, "other", 0, 1200 * MS);
+	for (unsigned int i = 0; i < 20; i++)
+		put_wait(.pid = 10, .from = 100 * MS + i * ns, .to = 100 * MS + (i + 1) * ns, .call = "futex",
+			 .by = i < 19 ? "timer" : "thread", .by_pid = i < 19 ? 0 : pid, .by_tid = i < 19 ? 0 : tid);
+	return path_loaded();
+}
+
+static void turns_of_5_ms_are_for_the_lock_of_python(void **state)
+{
+	struct report *r = turns_of(5 * MS, 10, 11);
+
+	expect_part(r, "cpu", "python'", NULL, 100 * MS);
+	assert_true(part_of(r, "cpu", "python'", NULL).leaf.gil);
+	assert_false(part_of(r, "cpu", "python", NULL).leaf.gil);
+	report_free(r);
+}
+
+/* They take a little longer than asked for, on a busy machine even more. */
+static void turns_of_6_ms_are_for_it_too(void **state)
+{
+	struct report *r = turns_of(6 * MS, 10, 11);
+
+	assert_true(part_of(r, "cpu", "python'", NULL).leaf.gil);
+	report_free(r);
+}
+
+/* As with queue.get(timeout=0.05). */
+static void turns_of_50_ms_are_not(void **state)
+{
+	struct report *r = turns_of(50 * MS, 10, 11);
+
+	expect_part(r, "cpu", "python'", NULL, 1000 * MS);
+	assert_false(part_of(r, "cpu", "python'", NULL).leaf.gil);
+	report_free(r);
+}
+
+/* A process cannot have the lock of another one. */
+static void turns_for_another_process_are_not(void **state)
+{
+	struct report *r = turns_of(5 * MS, 20, 20);
+
+	expect_part(r, "cpu", "other", NULL, 100 * MS);
+	assert_false(part_of(r, "cpu", "other", NULL).leaf.gil);
+	report_free(r);
+}
+
+/* The last turn alone shows no lock: a condition may take as long. */
+static void one_wait_of_5_ms_is_not(void **state)
+{
+	struct report *r;
+
+	put_root(10, "python", 1000 * MS);
+	put_event(0, "thread", 10, 11, 1, "python", NULL);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 105 * MS, .call = "futex", .by = "thread", .by_pid = 10,
+		 .by_tid = 11);
+	r = path_loaded();
+	expect_part(r, "cpu", "python'", NULL, 5 * MS);
+	assert_false(part_of(r, "cpu", "python'", NULL).leaf.gil);
+	report_free(r);
+}
+
+/* FUSE: a process outside the job ends calls on names, and reads of regular files. */
+static void a_call_that_a_process_outside_serves_is_storage(void **state)
+{
+	struct report *r;
+
+	put_root(10, "a", 1000 * MS);
+	put_file(1, "/mnt/x.bin");
+	put(FILES, 0, "2\t0:13\t1\tfifo\tpipefs\t0\tok\tpipe:[1]");
+	put_wait(.pid = 10, .from = 100 * MS, .to = 200 * MS, .call = "newfstatat", .by = "thread", .by_pid = 77,
+		 .by_comm = "sshfs");
+	put_wait(.pid = 10, .from = 300 * MS, .to = 350 * MS, .call = "openat", .by = "thread", .by_pid = 77,
+		 .by_comm = "sshfs");
+	put_wait(.pid = 10, .from = 400 * MS, .to = 500 * MS, .call = "pread64", .by = "thread", .by_pid = 77,
+		 .by_comm = "sshfs", .fid = 1, .file = "x.bin");
+	put_wait(.pid = 10, .from = 600 * MS, .to = 700 * MS, .by = "thread", .by_pid = 77, .by_comm = "cat", .fid = 2,
+		 .file = "pipe:[1]");
+	put_wait(.pid = 10, .from = 800 * MS, .to = 900 * MS, .call = "poll", .by = "thread", .by_pid = 77,
+		 .by_comm = "sshfs");
+	r = path_loaded();
+	expect_part(r, "disk-metadata", "a", NULL, 150 * MS);
+	expect_part(r, "disk-read", "a", "x.bin", 100 * MS);
+	expect_part(r, "outside", "a", "cat", 100 * MS);
+	expect_part(r, "outside", "a", "sshfs", 100 * MS);
+	report_free(r);
+}
+
+/* A call on a name that a process of the job ends is what that process does. */
+static void a_call_that_the_job_serves_is_followed(void **state)
+{
+	struct report *r;
+
+	put_root(10, "a", 1000 * MS);
+	put_process(20, 10, "fuse", 0, 1000 * MS);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 200 * MS, .call = "openat", .by = "thread", .by_pid = 20);
+	r = path_loaded();
+	expect_part(r, "cpu", "fuse", NULL, 100 * MS);
+	expect_part(r, "disk-metadata", "a", NULL, 0);
+	report_free(r);
+}
+
 static void a_terminal_is_known_by_its_path(void **state)
 {
 	struct report *r;
@@ -142,6 +248,13 @@ int main(void)
 		IN_TREE(a_lost_cpu_between_two_turns),
 		IN_TREE(rows_may_be_in_any_order),
 		IN_TREE(waits_that_overlap_count_once),
+		IN_TREE(turns_of_5_ms_are_for_the_lock_of_python),
+		IN_TREE(turns_of_6_ms_are_for_it_too),
+		IN_TREE(turns_of_50_ms_are_not),
+		IN_TREE(turns_for_another_process_are_not),
+		IN_TREE(one_wait_of_5_ms_is_not),
+		IN_TREE(a_call_that_a_process_outside_serves_is_storage),
+		IN_TREE(a_call_that_the_job_serves_is_followed),
 		IN_TREE(a_terminal_is_known_by_its_path),
 		IN_TREE(a_signal_has_a_sender),
 	};

@@ -16,7 +16,7 @@
 #define MS 1000000ULL
 #define BEGIN (1000 * NSEC_PER_SEC)
 
-enum trace_file { PIDS, FILES, WAITS, SCHED, TRACE_FILES };
+enum trace_file { PIDS, FILES, WAITS, SCHED, OPEN, CREATE_DEL, CLOSE, RW, SYNC, FAULT, MARKS, BIO, TRACE_FILES };
 
 static const char *const trace_columns[TRACE_FILES] = {
 	[PIDS] = "pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS",
@@ -25,8 +25,25 @@ static const char *const trace_columns[TRACE_FILES] = {
 		  "\tPEER\tFID\tFILE",
 	[SCHED] = "sched 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS"
 		  "\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\tBY\tBY_PID\tBY_TID",
+	[OPEN] = "open 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH"
+		 "\tREALPATH",
+	[CREATE_DEL] = "create_del 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tMODE\tFLAGS\tFID\tPATH\tPATH2"
+		       "\tFID_BY",
+	[CLOSE] = "close 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tLAST\tFID\tFILE",
+	[RW] = "vfs_rw 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES"
+	       "\tFD\tFLAGS\tFID\tFILE",
+	[SYNC] = "sync 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tOFFSET\tLEN\tFID\tFILE",
+	[FAULT] =
+		"fault 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tKIND\tLAT_NS\tADDR\tIP\tOFFSET\tDISK_BYTES\tFID\tFILE",
+	[MARKS] = "marks 1\nTIMESTAMP\tTIME\tPID\tTEXT",
+	[BIO] = "bio 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\tSECTOR\tBYTES\tLAT_NS\tQLAT_NS"
+		"\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\tEXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE",
 };
-static const char *const trace_names[TRACE_FILES] = { "pids.out", "files.out", "waits.out", "sched.out" };
+static const char *const trace_names[TRACE_FILES] = {
+	[PIDS] = "pids.out", [FILES] = "files.out",           [WAITS] = "waits.out", [SCHED] = "sched.out",
+	[OPEN] = "open.out", [CREATE_DEL] = "create_del.out", [CLOSE] = "close.out", [RW] = "vfs_rw.out",
+	[SYNC] = "sync.out", [FAULT] = "fault.out",           [MARKS] = "marks.out", [BIO] = "bio.out",
+};
 
 /* Adds a row that ends at END after the begin, in ns. */
 static inline void __attribute__((format(printf, 3, 4))) put(enum trace_file file, uint64_t end, const char *fmt, ...)
@@ -103,6 +120,51 @@ static inline void put_wait_row(const struct put_wait *w)
 }
 
 #define put_wait(...) put_wait_row(&(struct put_wait){ __VA_ARGS__ })
+
+/* A regular file. Its name in the rows of calls is the end of PATH. */
+static inline void put_file(unsigned int fid, const char *path)
+{
+	put(FILES, 0, "%u\t259:2\t%u\treg\text4\t1048576\tok\t%s", fid, fid, path);
+}
+
+/* A call on a file. */
+struct put_call {
+	uint64_t from, to;
+	unsigned int pid, tid; /* TID: 0: PID */
+	const char *func; /* NULL: the usual one */
+	unsigned int fid;
+	const char *file;
+	uint64_t bytes; /* read or written */
+};
+
+static inline void put_open_row(const struct put_call *c)
+{
+	put(OPEN, c->to, "%u\t%u\tx\t%s\t%llu\t-\t5\tRDONLY|CLOEXEC\t-\t%u\t%s\t%s\t/%s", c->pid,
+	    c->tid ? c->tid : c->pid, c->func ? c->func : "openat", (unsigned long long)(c->to - c->from), c->fid,
+	    c->file, c->file, c->file);
+}
+
+static inline void put_rw_row(char rw, const struct put_call *c)
+{
+	const unsigned long long bytes = c->bytes;
+
+	put(RW, c->to, "%u\t%u\tx\t%c\t%s\t%llu\t%llu\t%llu\t0\t0\t5\t-\t%u\t%s", c->pid, c->tid ? c->tid : c->pid, rw,
+	    c->func   ? c->func :
+	    rw == 'R' ? "read" :
+			"write",
+	    (unsigned long long)(c->to - c->from), bytes, bytes, c->fid, c->file);
+}
+
+static inline void put_sync_row(const struct put_call *c)
+{
+	put(SYNC, c->to, "%u\t%u\tx\t%s\t%llu\t0\t5\t-\t-\t%u\t%s", c->pid, c->tid ? c->tid : c->pid,
+	    c->func ? c->func : "fsync", (unsigned long long)(c->to - c->from), c->fid, c->file);
+}
+
+#define put_open(...) put_open_row(&(struct put_call){ __VA_ARGS__ })
+#define put_read(...) put_rw_row('R', &(struct put_call){ __VA_ARGS__ })
+#define put_write(...) put_rw_row('W', &(struct put_call){ __VA_ARGS__ })
+#define put_sync(...) put_sync_row(&(struct put_call){ __VA_ARGS__ })
 
 static inline void put_workload(unsigned int pid, uint64_t end)
 {
