@@ -169,7 +169,429 @@ static void a_first_process_that_ends_early_answers_nothing(void **state)
 	report_free(r);
 }
 
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, tree_make, tree_remove)
+/* --- loading programs --------------------------------------------------------------------------------------- */
+
+/* PID opens programs every 100 ms until TO. */
+static void put_imports(unsigned int pid, uint64_t to)
+{
+	put_file(2, "/usr/lib/python3/os.py");
+	for (uint64_t at = 100 * MS; at <= to; at += 100 * MS)
+		put_open(.pid = pid, .from = at - MS, .to = at, .fid = 2, .file = "os.py");
+}
+
+static struct report *imports_until(uint64_t to)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_wait(.pid = 99, .from = 0, .to = MS);
+	put_imports(10, to);
+	return path_loaded();
+}
+
+static void a_job_that_loads_its_program(void **state)
+{
+	expect_answer(imports_until(1400 * MS), "import", 70, "on a CPU (python): 1.3");
+}
+
+static void a_job_that_has_loaded_its_program_computes(void **state)
+{
+	expect_answer(imports_until(600 * MS), "cpu-bound", 70, "on a CPU (python): 1.40 s");
+}
+
+/* The trainer waits N times for its loader, from 200 to 1800, which opens programs until TO. */
+static struct report *loader_starts(unsigned int n, uint64_t to)
+{
+	put_root(10, "python", LIFE);
+	put_process(20, 10, "loader", 100 * MS, LIFE);
+	put_workload(10, LIFE);
+	for (unsigned int i = 0; i < n; i++)
+		put_wait(.pid = 10, .from = (200 + 1600 * i / n) * MS, .to = (200 + 1600 * (i + 1) / n) * MS,
+			 .by = "thread", .by_pid = 20);
+	put_imports(20, to);
+	return path_loaded();
+}
+
+static void a_loader_that_starts_is_waited_for(void **state)
+{
+	expect_answer(loader_starts(4, 1600 * MS), "worker-startup", 70, "(loader)");
+}
+
+/* It ends two waits of the first process, and so does not serve it. */
+static void a_process_in_charge_that_starts_imports(void **state)
+{
+	expect_answer(loader_starts(2, 1600 * MS), "import", 70, "(loader)");
+}
+
+/* --- loaders ------------------------------------------------------------------------------------------------ */
+
+static void a_loader_that_computes(void **state)
+{
+	expect_answer(loader_starts(4, 400 * MS), "decode-cpu", 70, "on a CPU (loader): 1.40 s");
+}
+
+static void a_process_in_charge_that_computes_is_no_loader(void **state)
+{
+	expect_not(loader_starts(2, 400 * MS), "decode-cpu");
+}
+
+/* The trainer waits for its loader in each of ten steps of 200 ms for WAIT. */
+static struct report *trains(uint64_t wait)
+{
+	put_root(10, "python", LIFE);
+	put_process(20, 10, "loader", 0, LIFE);
+	put_workload(10, LIFE);
+	for (uint64_t at = 0; at < LIFE; at += 200 * MS)
+		put_wait(.pid = 10, .from = at + 200 * MS - wait, .to = at + 200 * MS, .by = "thread", .by_pid = 20);
+	return path_loaded();
+}
+
+static void a_job_with_loaders_trains_when_it_computes(void **state)
+{
+	expect_answer(trains(40 * MS), "trainer-bound", 80, "on a CPU (python): 1.60 s");
+}
+
+static void a_trainer_that_waits_for_most_of_the_time_is_not_bound(void **state)
+{
+	expect_answer(trains(160 * MS), "decode-cpu", 80, "on a CPU (loader): 1.60 s");
+}
+
+/* Process PID sleeps in each of ten steps of 200 ms for 150; the trainer waits for the loader to the end of each. */
+static struct report *sleeps(unsigned int pid)
+{
+	put_root(10, "python", LIFE);
+	put_process(20, 10, "loader", 0, LIFE);
+	put_workload(10, LIFE);
+	for (uint64_t at = 0; at < LIFE; at += 200 * MS) {
+		put_wait(.pid = pid, .from = at + 10 * MS, .to = at + 160 * MS, .call = "clock_nanosleep",
+			 .by = "timer");
+		put_wait(.pid = 10, .from = at + (pid == 10 ? 160 : 10) * MS, .to = at + 170 * MS, .by = "thread",
+			 .by_pid = 20);
+	}
+	return path_loaded();
+}
+
+static void a_loader_that_sleeps_keeps_a_limit(void **state)
+{
+	expect_answer(sleeps(20), "rate-limit", 75, "sleeping for a given time (loader): 1.50 s");
+}
+
+static void a_trainer_that_sleeps_is_idle(void **state)
+{
+	expect_answer(sleeps(10), "idle", 75, "sleeping for a given time (python)");
+}
+
+/* --- ranks, children and threads --------------------------------------------------------------------------------- */
+
+/* Of two ranks, the one that the launcher waits for waits in each of ten steps of 200 ms for WAIT. */
+static void put_ranks(uint64_t wait)
+{
+	put_root(10, "torchrun", LIFE);
+	put_process(20, 10, "python", 0, LIFE);
+	put_process(30, 10, "python", 0, LIFE);
+	put_workload(10, LIFE);
+	put_wait(.pid = 10, .from = MS, .to = LIFE, .call = "wait4", .by = "exit", .by_pid = 20);
+	for (uint64_t at = 0; at < LIFE; at += 200 * MS)
+		put_wait(.pid = 20, .from = at + 200 * MS - wait, .to = at + 200 * MS, .by = "thread", .by_pid = 30);
+}
+
+static void a_slow_rank_has_its_pid(void **state)
+{
+	put_ranks(120 * MS);
+	expect_answer(path_loaded(), "slow-rank", 60,
+		      "the slow one is process 30: another rank waited 1.20 s for it, on average");
+}
+
+/* All of the launcher's time is the slow rank's, for which the other one waits from 500 to 1700. */
+static void put_late_rank(void)
+{
+	put_root(10, "torchrun", LIFE);
+	put_process(20, 10, "python", 0, LIFE);
+	put_process(30, 10, "python", 0, LIFE);
+	put_workload(10, LIFE);
+	put_wait(.pid = 10, .from = MS, .to = LIFE, .call = "wait4", .by = "exit", .by_pid = 30);
+	put_wait(.pid = 20, .from = 500 * MS, .to = 1700 * MS, .by = "thread", .by_pid = 30);
+}
+
+/* What it did while nobody waited is work as that of the others. */
+static void a_slow_rank_counts_while_others_wait(void **state)
+{
+	put_late_rank();
+	expect_answer(path_loaded(), "slow-rank", 60, "the second cause is about as large: cpu-bound, 40.0 %");
+}
+
+static void ranks_that_hardly_wait_are_none(void **state)
+{
+	put_ranks(20 * MS);
+	expect_not(path_loaded(), "slow-rank");
+}
+
+/* A shell runs N programs, one after the other, for 1200 ms in all. */
+static struct report *programs(unsigned int n)
+{
+	put_root(10, "sh", LIFE);
+	put_workload(10, LIFE);
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t from = (100 + 1500 * i / n) * MS, to = from + 1200 * MS / n;
+
+		put_process(20 + i, 10, "gzip", from, to);
+		put_wait(.pid = 10, .from = from, .to = to, .call = "wait4", .by = "exit", .by_pid = 20 + i);
+	}
+	return path_loaded();
+}
+
+static void many_short_programs_are_an_answer(void **state)
+{
+	expect_answer(programs(12), "child-process", 60, "on a CPU (gzip): 1.20 s");
+}
+
+/* Each has more than a 20th of the time. */
+static void some_long_programs_are_none(void **state)
+{
+	expect_not(programs(6), "child-process");
+}
+
+/* Thread 10 waits in turns of NS, from 100 to 1300, for its thread 11. */
+static struct report *turns(uint64_t ns)
+{
+	put_root(10, "python", LIFE);
+	put_event(MS, "thread", 10, 11, 1, "python", NULL);
+	put_workload(10, LIFE);
+	for (uint64_t at = 100 * MS; at < 1300 * MS; at += ns)
+		put_wait(.pid = 10, .from = at, .to = at + ns, .call = "futex",
+			 .by = at + ns < 1300 * MS ? "timer" : "thread", .by_pid = at + ns < 1300 * MS ? 0 : 10,
+			 .by_tid = at + ns < 1300 * MS ? 0 : 11);
+	return path_loaded();
+}
+
+static void threads_that_wait_for_the_lock_of_python(void **state)
+{
+	expect_answer(turns(5 * MS), "gil", 60, "on a CPU (python's thread): 1.20 s");
+}
+
+static void threads_that_wait_in_longer_turns_compute(void **state)
+{
+	expect_answer(turns(50 * MS), "cpu-bound", 100, "python's thread");
+}
+
+/* --- storage ------------------------------------------------------------------------------------------------------ */
+
+/* Each of N lines of BYTES is written and synced; all syncs take 1200 ms together. CALL: the rows are of that one. */
+static struct report *syncs(unsigned int n, uint64_t bytes, const char *call)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_file(2, "/out/log.txt");
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t from = (200 + 1500 * i / n) * MS, to = from + 1200 * MS / n;
+
+		put_write(.pid = 10, .from = from - MS / 10, .to = from, .fid = 2, .file = "log.txt", .bytes = bytes);
+		put_sync(.pid = 10, .from = from, .to = to, .fid = 2, .file = "log.txt", .func = call);
+		put_wait(.pid = 10, .from = from, .to = to, .call = "fsync", .state = "disk", .by = "disk", .fid = 2,
+			 .file = "log.txt");
+	}
+	return path_loaded();
+}
+
+static void a_log_that_is_synced_line_by_line(void **state)
+{
+	expect_answer(syncs(25, 100, "fsync"), "log-sync", 60, "syncing to disk: log.txt (python): 1.20 s");
+}
+
+static void a_few_syncs_are_no_log(void **state)
+{
+	expect_answer(syncs(15, 100, "fsync"), "checkpoint-write", 60, "syncing to disk");
+}
+
+static void large_writes_are_no_log(void **state)
+{
+	expect_answer(syncs(25, 1 << 20, "fsync"), "checkpoint-write", 60, "syncing to disk");
+}
+
+/* A checkpoint is synced once. Loaders set the sizes of files in shared memory: these calls sync nothing. */
+static void sizes_are_no_syncs(void **state)
+{
+	for (unsigned int i = 0; i < 100; i++)
+		put_sync(.pid = 10, .from = (100 + i) * MS, .to = (100 + i) * MS, .fid = 2, .file = "log.txt",
+			 .func = i % 2 ? "fallocate" : "ftruncate");
+	expect_answer(syncs(1, 1 << 20, "fsync"), "checkpoint-write", 60, "syncing to disk");
+}
+
+/* What goes to a pipe is in no file. */
+static void bytes_of_a_pipe_are_not_synced(void **state)
+{
+	put(FILES, 0, "3\t0:13\t1\tfifo\tpipefs\t0\tok\tpipe:[1]");
+	put_write(.pid = 10, .from = 100 * MS, .to = 101 * MS, .fid = 3, .file = "pipe:[1]", .bytes = 1 << 30);
+	expect_answer(syncs(25, 100, "fsync"), "log-sync", 60, "syncing to disk");
+}
+
+/* A request to the disk sda: PID reads or writes the file FID; it takes 200 ms. */
+static void put_request(char type, unsigned int i, unsigned int pid, unsigned int fid, uint64_t bytes)
+{
+	put(BIO, (300 + 150 * i) * MS,
+	    "%u\t%u\tx\t0\tswapper/0\tsda\t%c\t%u\t%llu\t200000000\t1000000\t-\t0\tdata\t%u\t0\t1\t%u\t%u\tx\t1\tx",
+	    pid, pid, type, 4096 * i, (unsigned long long)bytes, fid, pid, pid);
+}
+
+/* The job reads for 1200 ms from a disk to which PID writes BYTES to the file FID for each MiB that the job reads. */
+static struct report *reads_beside_writes(unsigned int pid, unsigned int fid, uint64_t bytes)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_file(2, "/data/x.bin");
+	put_file(3, "/out/model.ckpt");
+	put_file(4, "/var/log/other");
+	for (unsigned int i = 0; i < 10; i++) {
+		put_request('R', i, 10, 2, 1 << 20);
+		put_request('W', i, pid, fid, bytes);
+	}
+	put_write(.pid = 10, .from = 50 * MS, .to = 51 * MS, .fid = 3, .file = "model.ckpt", .bytes = 10 << 20);
+	put_read(.pid = 10, .from = 90 * MS, .to = 1310 * MS, .fid = 2, .file = "x.bin", .bytes = 10 << 20);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 1300 * MS, .call = "read", .state = "disk", .by = "disk", .fid = 2,
+		 .file = "x.bin");
+	return path_loaded();
+}
+
+static void reads_wait_behind_writes_of_the_job(void **state)
+{
+	expect_answer(reads_beside_writes(10, 3, 1 << 20), "own-writes", 61,
+		      "the job wrote 10.0 MiB to /out/model.ckpt");
+}
+
+static void a_few_bytes_keep_no_disk_busy(void **state)
+{
+	expect_answer(reads_beside_writes(10, 3, 4096), "storage-read", 61, "x.bin");
+}
+
+static void writes_of_others_are_not_of_the_job(void **state)
+{
+	expect_answer(reads_beside_writes(77, 4, 1 << 20), "storage-read", 61, "x.bin");
+}
+
+#define OPENS .call = "openat", .state = "disk", .by = "disk", .fid = 2, .file = "a.jpg"
+
+/* An open waits for 600 ms, and is as long on a CPU. */
+static void names_of_files_from_a_disk(void **state)
+{
+	put_file(2, "/data/a.jpg");
+	put_open(.pid = 10, .from = 100 * MS, .to = 1300 * MS, .fid = 2, .file = "a.jpg");
+	expect_answer(waits_for(600 * MS, (struct put_wait){ OPENS }), "open-metadata", 60,
+		      "names and attributes of files from disk: a.jpg (python): 600 ms");
+}
+
+static void a_read_of_the_file_is_no_open(void **state)
+{
+	expect_not(waits_for(1200 * MS, (struct put_wait){ .call = "read", .state = "disk", .by = "disk" }),
+		   "open-metadata");
+}
+
+/* A read that waits for a disk for WAIT, and was on a CPU for CACHED then. */
+static struct report *reads(uint64_t wait, uint64_t cached)
+{
+	put_file(2, "/data/x.bin");
+	put_read(.pid = 10, .from = 100 * MS, .to = 100 * MS + wait + cached, .fid = 2, .file = "x.bin",
+		 .bytes = 1 << 20);
+	return waits_for(wait,
+			 (struct put_wait){ .call = "read", .state = "disk", .by = "disk", .fid = 2, .file = "x.bin" });
+}
+
+/* A quarter of the time of reads was the disk's: all of it is the reads'. */
+static void cpu_time_in_cold_reads_is_of_the_reads(void **state)
+{
+	expect_answer(reads(360 * MS, 1040 * MS), "storage-read", 70, "on a CPU, in reads of files: x.bin (python)");
+}
+
+static void cpu_time_in_cached_reads_is_of_the_job(void **state)
+{
+	expect_answer(reads(300 * MS, 1100 * MS), "cpu-bound", 85, "on a CPU, in reads of files: x.bin (python)");
+}
+
+/* --- evidence ----------------------------------------------------------------------------------------------------- */
+
+/* The job waits for a server for 1200 ms, and sleeps for NS. */
+static struct report *waits_and_sleeps(uint64_t ns)
+{
+	put_wait(.pid = 10, .from = 1400 * MS, .to = 1400 * MS + ns, .call = "nanosleep", .by = "timer");
+	return waits_for(1200 * MS, (struct put_wait){ NET });
+}
+
+static void a_cause_half_as_large_is_named(void **state)
+{
+	expect_answer(waits_and_sleeps(600 * MS), "network-read", 60,
+		      "the second cause is about as large: idle, 30.0 %");
+}
+
+static void a_smaller_cause_is_not(void **state)
+{
+	struct report *r = waits_and_sleeps(590 * MS);
+
+	assert_false(has_evidence(r, "second cause"));
+	report_free(r);
+}
+
+/* Two epochs, whose first one ends at END; the first begins at BEGINS. */
+static struct report *with_epochs(uint64_t begins, uint64_t end)
+{
+	struct report *r;
+
+	put(MARKS, begins, "10\tepoch_start");
+	put(MARKS, end, "10\tepoch_stop");
+	put(MARKS, end, "10\tepoch_start");
+	put(MARKS, 1990 * MS, "10\tepoch_stop");
+	r = path_loaded_with(&(struct report_options){ .timed = true });
+	assert_int_equal(r->path->epochs, 2);
+	return r;
+}
+
+/* The job waits for a server from 100 to 1400. */
+static void put_server(void)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 1400 * MS, NET);
+}
+
+static void a_cause_may_be_in_the_first_epoch(void **state)
+{
+	put_server();
+	expect_answer(with_epochs(10 * MS, 1500 * MS), "network-read", 65,
+		      "1.30 s of it in the first epoch: later ones hardly have any");
+}
+
+static void a_cause_may_be_before_the_first_epoch(void **state)
+{
+	put_server();
+	expect_answer(with_epochs(1500 * MS, 1700 * MS), "network-read", 65, "1.30 s of it before the first epoch");
+}
+
+static void a_cause_in_two_epochs_is_in_none_of_them(void **state)
+{
+	struct report *r;
+
+	put_server();
+	r = with_epochs(10 * MS, 750 * MS);
+	assert_string_equal(answer(r)->rule->code, "network-read");
+	assert_false(has_evidence(r, "epoch"));
+	report_free(r);
+}
+
+/* Others waited for the slow rank for 1.2 s; all of its time, of which they waited for a part, is in both epochs. */
+static void a_slow_rank_in_two_epochs_is_in_none_of_them(void **state)
+{
+	struct report *r;
+
+	put_late_rank();
+	r = with_epochs(10 * MS, 1600 * MS);
+	assert_string_equal(answer(r)->rule->code, "slow-rank");
+	assert_false(has_evidence(r, "epoch"));
+	report_free(r);
+}
+
+/* What is shown of the epoch is a part of the answer. */
+static void a_slow_rank_may_be_in_the_first_epoch(void **state)
+{
+	put_late_rank();
+	expect_answer(with_epochs(10 * MS, 1980 * MS), "slow-rank", 60, "1.18 s of it in the first epoch");
+}
 
 int main(void)
 {
@@ -188,6 +610,42 @@ int main(void)
 		IN_TREE(a_loop_whose_thread_computes_is_bound_by_the_cpu),
 		IN_TREE(a_loop_whose_thread_waits_for_a_server_waits_for_it),
 		IN_TREE(a_first_process_that_ends_early_answers_nothing),
+		IN_TREE(a_job_that_loads_its_program),
+		IN_TREE(a_job_that_has_loaded_its_program_computes),
+		IN_TREE(a_loader_that_starts_is_waited_for),
+		IN_TREE(a_process_in_charge_that_starts_imports),
+		IN_TREE(a_loader_that_computes),
+		IN_TREE(a_process_in_charge_that_computes_is_no_loader),
+		IN_TREE(a_job_with_loaders_trains_when_it_computes),
+		IN_TREE(a_trainer_that_waits_for_most_of_the_time_is_not_bound),
+		IN_TREE(a_loader_that_sleeps_keeps_a_limit),
+		IN_TREE(a_trainer_that_sleeps_is_idle),
+		IN_TREE(a_slow_rank_has_its_pid),
+		IN_TREE(a_slow_rank_counts_while_others_wait),
+		IN_TREE(ranks_that_hardly_wait_are_none),
+		IN_TREE(many_short_programs_are_an_answer),
+		IN_TREE(some_long_programs_are_none),
+		IN_TREE(threads_that_wait_for_the_lock_of_python),
+		IN_TREE(threads_that_wait_in_longer_turns_compute),
+		IN_TREE(a_log_that_is_synced_line_by_line),
+		IN_TREE(a_few_syncs_are_no_log),
+		IN_TREE(large_writes_are_no_log),
+		IN_TREE(sizes_are_no_syncs),
+		IN_TREE(bytes_of_a_pipe_are_not_synced),
+		IN_TREE(reads_wait_behind_writes_of_the_job),
+		IN_TREE(a_few_bytes_keep_no_disk_busy),
+		IN_TREE(writes_of_others_are_not_of_the_job),
+		IN_TREE(names_of_files_from_a_disk),
+		IN_TREE(a_read_of_the_file_is_no_open),
+		IN_TREE(cpu_time_in_cold_reads_is_of_the_reads),
+		IN_TREE(cpu_time_in_cached_reads_is_of_the_job),
+		IN_TREE(a_cause_half_as_large_is_named),
+		IN_TREE(a_smaller_cause_is_not),
+		IN_TREE(a_cause_may_be_in_the_first_epoch),
+		IN_TREE(a_cause_may_be_before_the_first_epoch),
+		IN_TREE(a_cause_in_two_epochs_is_in_none_of_them),
+		IN_TREE(a_slow_rank_in_two_epochs_is_in_none_of_them),
+		IN_TREE(a_slow_rank_may_be_in_the_first_epoch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
