@@ -56,7 +56,7 @@ static const struct cause {
 	{ "network-read", KIND(NETWORK), ANY, .sure = true },
 	{ "slow-rank", WORK | KIND(SLEEP), ANY, .rank = true },
 	{ "worker-startup", WORK, ROLE(WORKER), .starting = true },
-	{ "import", WORK, IN_CHARGE, .starting = true },
+	{ "import", WORK, ROLE(OWN), .starting = true },
 	{ "child-process", WORK | KIND(SLEEP) | KIND(UNBORN) | KIND(ENDING), ROLE(CHILD) },
 	{ "gil", ON_CPU | KIND(RUNQ), ANY, .gil = true },
 	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT) | KIND(CPU_READ), ANY, .reads = READS_COLD },

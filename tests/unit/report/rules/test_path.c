@@ -344,6 +344,16 @@ static void many_short_programs_are_an_answer(void **state)
 	expect_answer(programs(12), "child-process", 60, "on a CPU (gzip): 1.20 s");
 }
 
+/* Most of a short program is its own start, which goes when nobody runs it. */
+static void short_programs_that_load_themselves_are_one_too(void **state)
+{
+	put_file(2, "/usr/lib/python3/os.py");
+	for (unsigned int i = 0; i < 12; i++)
+		put_open(.pid = 20 + i, .from = (190 + 125 * i) * MS, .to = (195 + 125 * i) * MS, .fid = 2,
+			 .file = "os.py");
+	expect_answer(programs(12), "child-process", 60, "on a CPU (gzip): 1.");
+}
+
 /* Each has more than a 20th of the time. */
 static void some_long_programs_are_none(void **state)
 {
@@ -624,6 +634,7 @@ int main(void)
 		IN_TREE(a_slow_rank_counts_while_others_wait),
 		IN_TREE(ranks_that_hardly_wait_are_none),
 		IN_TREE(many_short_programs_are_an_answer),
+		IN_TREE(short_programs_that_load_themselves_are_one_too),
 		IN_TREE(some_long_programs_are_none),
 		IN_TREE(threads_that_wait_for_the_lock_of_python),
 		IN_TREE(threads_that_wait_in_longer_turns_compute),
