@@ -146,6 +146,8 @@ static void take_exec(struct path_lives *lives, const struct row *row)
 		life_new(lives, process, row->tid, row->at_ns);
 	if (process && !lives->process[process].exec_ns)
 		lives->process[process].exec_ns = row->at_ns;
+	if (process)
+		lives->process[process].program_ns = row->at_ns;
 }
 
 /* A thread whose begin has no row. */

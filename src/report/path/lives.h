@@ -27,6 +27,7 @@ struct path_life {
 struct path_process {
 	uint64_t begin_ns, end_ns; /* as those of a thread; END: of its last thread */
 	uint64_t exec_ns; /* when it executed its first program; 0: never */
+	uint64_t program_ns; /* when it executed its last one; 0: likewise */
 	uint64_t loaded_ns; /* when it had loaded its programs and packages; 0: it has loaded none */
 	uint32_t pid, ppid;
 	uint32_t parent; /* a process; 0: it is not of the job */

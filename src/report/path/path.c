@@ -244,7 +244,7 @@ static uint32_t life_of(struct path_source *source, const struct report_call_fac
 /* A process that goes on opening programs and packages, without a long break, is still loading them. */
 static void load(struct path_process *process, uint64_t begin_ns, uint64_t end_ns)
 {
-	const uint64_t since_ns = MAX(MAX(process->begin_ns, process->exec_ns), process->loaded_ns);
+	const uint64_t since_ns = MAX(MAX(process->begin_ns, process->program_ns), process->loaded_ns);
 
 	if (begin_ns <= since_ns || begin_ns - since_ns <= PATH_LOAD_BREAK_NS)
 		process->loaded_ns = MAX(process->loaded_ns, end_ns);
@@ -288,13 +288,13 @@ static void take_fault(struct report *r, const struct scan *s)
 	}
 }
 
-/* What a process opens after it has begun to read its data is none of its programs. */
+/* What a process opens after it has begun to read its data is none of its programs. A settings file is no data. */
 static void bound_loading(struct path_source *source)
 {
 	for (uint32_t i = 1; i < source->lives.n_processes; i++) {
 		struct path_process *process = &source->lives.process[i];
 		const struct report_proc *p = table_find(&source->report->procs, process->pid);
-		const uint64_t data_ns = p ? first_data_ns(&p->first_data) : 0;
+		const uint64_t data_ns = p && p->first_data.settled ? first_data_ns(&p->first_data) : 0;
 
 		if (data_ns >= process->begin_ns && data_ns)
 			process->loaded_ns = MIN(process->loaded_ns, data_ns);

@@ -275,9 +275,13 @@ static void a_loader_that_sleeps_keeps_a_limit(void **state)
 	expect_answer(sleeps(20), "rate-limit", 75, "sleeping for a given time (loader): 1.50 s");
 }
 
-static void a_trainer_that_sleeps_is_idle(void **state)
+/* In place of a GPU. */
+static void a_trainer_that_sleeps_trains(void **state)
 {
-	expect_answer(sleeps(10), "idle", 75, "sleeping for a given time (python)");
+	struct report *r = sleeps(10);
+
+	assert_string_equal(answer(r)->rule->code, "trainer-bound");
+	report_free(r);
 }
 
 /* --- ranks, children and threads --------------------------------------------------------------------------------- */
@@ -485,7 +489,7 @@ static void names_of_files_from_a_disk(void **state)
 	put_file(2, "/data/a.jpg");
 	put_open(.pid = 10, .from = 100 * MS, .to = 1300 * MS, .fid = 2, .file = "a.jpg");
 	expect_answer(waits_for(600 * MS, (struct put_wait){ OPENS }), "open-metadata", 60,
-		      "names and attributes of files from disk: a.jpg (python): 600 ms");
+		      "names of files from disk: a.jpg (python): 600 ms");
 }
 
 static void a_read_of_the_file_is_no_open(void **state)
@@ -629,7 +633,7 @@ int main(void)
 		IN_TREE(a_job_with_loaders_trains_when_it_computes),
 		IN_TREE(a_trainer_that_waits_for_most_of_the_time_is_not_bound),
 		IN_TREE(a_loader_that_sleeps_keeps_a_limit),
-		IN_TREE(a_trainer_that_sleeps_is_idle),
+		IN_TREE(a_trainer_that_sleeps_trains),
 		IN_TREE(a_slow_rank_has_its_pid),
 		IN_TREE(a_slow_rank_counts_while_others_wait),
 		IN_TREE(ranks_that_hardly_wait_are_none),
