@@ -524,6 +524,24 @@ const tests = {
 		await close(p);
 	},
 
+	async a_path_is_one_bar_and_takes_the_place_of_main_threads() {
+		const r = REPORTS.training();
+
+		r.path = { root: 4999, begin_ns: 0, end_ns: 1e9, wall_ns: 1e9, parts: [
+			{ kind: 'disk-read', what: 'reading from disk', who: '<b>loader', detail: 'x#.bin', ns: 75e7, chain_ns: 0 },
+			{ kind: 'cpu', what: 'on a CPU', who: 'python', detail: null, ns: 248e6, chain_ns: 0 },
+			{ kind: 'other', ns: 2e6, chain_ns: 0 },
+		] };
+		const p = await opened(written('path', r));
+		const spans = await p.locator('.account .bar span').all();
+
+		assert.equal(await p.locator('.account').count(), 1);
+		assert.match(await p.locator('.account').innerText(),
+			/^the path of process 4999, 1\.00 s\s+reading from disk: x#\.bin \(<b>loader\) 75\.0 %, on a CPU \(python\) 24\.8 %$/s);
+		assert.deepEqual(await Promise.all(spans.map(e => e.getAttribute('class'))), ['storage', 'work']);
+		await close(p);
+	},
+
 	async what_is_missing_is_said_with_what_would_bring_it() {
 		const p = await opened(written('empty', REPORTS.empty()));
 

@@ -63,18 +63,30 @@ static void vote(struct path_calls_of *of, uint32_t name, uint64_t ns)
 	}
 }
 
+static void add(struct path_cut_time *time, uint64_t ns, enum path_cut_kind kind, uint32_t name)
+{
+	time->of[kind].ns += ns;
+	vote(&time->of[kind], name, ns);
+}
+
+/* Most calls are within the time that the one before was in. */
 void path_cuts_call(struct path_cuts *cuts, uint32_t life, uint64_t begin_ns, uint64_t end_ns, enum path_cut_kind kind,
 		    uint32_t name)
 {
 	const struct path_range range = cuts->by_life[life];
 	const uint32_t stop = range.first + range.n;
+	struct path_cut_time *last = &cuts->v[cuts->last];
 
+	if (cuts->last < cuts->n && last->row.life == life && last->row.at_ns <= begin_ns && end_ns <= last->end_ns) {
+		add(last, end_ns - begin_ns, kind, name);
+		return;
+	}
 	for (uint32_t i = from(cuts, range, begin_ns); i < stop && cuts->v[i].row.at_ns < end_ns; i++) {
 		struct path_cut_time *time = &cuts->v[i];
 		const uint64_t ns = MIN(end_ns, time->end_ns) - MAX(begin_ns, time->row.at_ns);
 
-		time->of[kind].ns += ns;
-		vote(&time->of[kind], name, ns);
+		add(time, ns, kind, name);
+		cuts->last = i;
 	}
 }
 

@@ -27,6 +27,7 @@ struct path_cuts {
 	struct path_cut_time *v;
 	uint32_t n;
 	struct path_range *by_life; /* after path_cuts_sort() */
+	uint32_t last; /* index of the time that had the last call */
 };
 
 void path_cuts_free(struct path_cuts *cuts);

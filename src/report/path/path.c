@@ -26,8 +26,8 @@ struct path_source {
 	struct path_shorts shorts;
 	struct path_way exposed[PATH_ROOTS_MAX], chain[PATH_ROOTS_MAX]; /* of each root */
 	struct table files; /* the name of each, by FID */
-	uint64_t last_tid, last_ns; /* of the last call */
-	uint32_t last_life;
+	uint64_t last_tid, last_ns, last_fid; /* of the last call */
+	uint32_t last_life, last_name;
 };
 
 static struct path_source *source_new(struct report *r)
@@ -221,13 +221,17 @@ static enum path_cut_kind cut_of(const struct scan *s, const struct report_call_
 
 static uint32_t name_of(struct path_source *source, const struct scan *s, const struct report_call_facts *c)
 {
-	uint32_t *name = c->file && c->fid ? table_get(&source->files, c->fid) : NULL;
+	uint32_t *name;
 
-	if (!name)
+	if (!c->file || !c->fid)
 		return 0;
-	if (!*name)
+	if (c->fid == source->last_fid)
+		return source->last_name;
+	name = table_get(&source->files, c->fid);
+	if (name && !*name)
 		*name = path_name_pattern(source->lives.names, scan_field(s, COL_FILE));
-	return *name;
+	source->last_fid = c->fid;
+	return source->last_name = name ? *name : 0;
 }
 
 /* A thread's calls mostly come one after the other. */
