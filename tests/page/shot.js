@@ -17,7 +17,7 @@ async function main(page, png, scheme = 'light') {
 	/* as if it were scrolled through; the bar of the axis stays at its place in the page */
 	await p.addStyleTag({ content: '#bar { position: static !important; }' }).catch(() => {});
 	await p.evaluate(() => {
-		const wanted = /^(Phases|CPU, all|CPU, each|GPU, mean|Files: (bytes|other)|Latency: (read|write)$|Threads|Processes)/;
+		const wanted = /^(Where the time|Phases|CPU, all|CPU, each|GPU, mean|Files: (bytes|other)|Latency: (read|write)$|Threads|Processes)/;
 		const disk = Panel.all.find(x => /^Disk .*: bytes$/.test(x.title));
 
 		for (const x of Panel.all)

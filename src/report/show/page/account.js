@@ -50,7 +50,7 @@ const Account = (() => {
 	/* The parts of a path by color, the largest first. */
 	function path(p) {
 		const parts = p.parts.filter(part => part.ns >= LEAST * p.wall_ns).map(part => ({
-			title: [part.what ?? 'other', part.detail && `: ${Dom.safe(part.detail)}`, part.who && ` (${Dom.safe(part.who)})`].filter(Boolean).join(''),
+			title: [part.what ?? 'other', part.detail && `: ${Dom.safe(part.detail)}`, part.who && ` (${Dom.safe(part.who)}${part.role && part.role !== 'own' ? `, ${part.role}` : ''})`].filter(Boolean).join(''),
 			paint: Format.own(PAINTS, part.kind) ?? 'others', share: part.ns / p.wall_ns,
 		}));
 		const paints = [...new Set(parts.map(part => part.paint))];
