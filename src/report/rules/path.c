@@ -16,6 +16,7 @@
 #define LEAST_PART 0.4 /* of the path: a cause that what GPUs and steps show gives way to */
 #define LEAST_WINDOW 0.5 /* of the trace: a first process that ended early shows too little */
 #define SECOND 0.5 /* of the largest: another cause is named, too */
+#define LIKE_ONCE 0.7 /* of what happens once: that is the answer of a longer job */
 #define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
 #define COLD 0.25 /* of reads and the CPU time in them: these reads came from a disk */
 #define NEARLY_ALL 0.9
@@ -45,6 +46,7 @@ static const struct cause {
 	enum reads reads; /* of CPU_READ: only if they are so */
 	enum syncs syncs;
 	bool sure; /* whatever GPUs and steps show */
+	bool once; /* however long the job is */
 	bool is_work; /* what the job is for */
 	bool of_training; /* where the job trains, it is part of that */
 } causes[] = {
@@ -56,7 +58,7 @@ static const struct cause {
 	{ "network-read", KIND(NETWORK), ANY, .sure = true },
 	{ "slow-rank", WORK | KIND(SLEEP), ANY, .rank = true },
 	{ "worker-startup", WORK, ROLE(WORKER), .starting = true },
-	{ "import", WORK, ROLE(OWN), .starting = true },
+	{ "import", WORK, ROLE(OWN), .starting = true, .once = true },
 	{ "child-process", WORK | KIND(SLEEP) | KIND(UNBORN) | KIND(ENDING), ROLE(CHILD) },
 	{ "gil", ON_CPU | KIND(RUNQ), ANY, .gil = true },
 	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT) | KIND(CPU_READ), ANY, .reads = READS_COLD },
@@ -272,6 +274,17 @@ static bool is_more(const struct shares *shares, const struct finding *answer, c
 	       !most->starting && (most->roles == ROLE(WORKER) || most->kinds & KIND(DISK_READ));
 }
 
+/*
+ * Returns the cause that is the answer. Programs and packages are loaded once, however long the job is: if a short run
+ * waits for something else nearly as long, a long one waits for that.
+ */
+static const struct cause *answer_of(const struct shares *shares)
+{
+	const struct cause *most = largest(shares, NULL), *second = largest(shares, most);
+
+	return most->once && (double)ns_of(shares, second) >= LIKE_ONCE * (double)ns_of(shares, most) ? second : most;
+}
+
 bool path_answer(const struct report *report, struct finding *answer)
 {
 	struct shares shares;
@@ -280,7 +293,7 @@ bool path_answer(const struct report *report, struct finding *answer)
 
 	if (!shares_of(report, &shares) || !covers(&shares))
 		return false;
-	most = largest(&shares, NULL);
+	most = answer_of(&shares);
 	if (gives_way(&shares, most) || is_more(&shares, answer, most) ||
 	    shares.of[UNKNOWN] > MOST_UNKNOWN * ns_of(&shares, most))
 		return false;
@@ -390,7 +403,7 @@ void path_evidence(struct report *report, struct finding *finding)
 	show_time(&shares, finding, cause);
 	second = largest(&shares, cause);
 	if ((double)ns_of(&shares, second) >= SECOND * (double)ns_of(&shares, cause))
-		finding_add(finding, "the second cause is about as large: %s, %.1f %%", rule_of(&shares, second)->code,
+		finding_add(finding, "another cause is about as large: %s, %.1f %%", rule_of(&shares, second)->code,
 			    100 * part_of(&shares, ns_of(&shares, second)));
 	show_when(&shares, finding, cause);
 	if (cause->rank)

@@ -475,7 +475,7 @@ const struct rule rules_of_waits[] = {
 	  .advice = "Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep "
 		    "others off them." },
 	{ .code = "checkpoint-write",
-	  .title = "The job waited for checkpoints to be written",
+	  .title = "The job waited for what it wrote: checkpoints, results",
 	  .number = "waits in state `write`",
 	  .threshold = SHARE,
 	  .needs = RULE_RW | RULE_WAITS,

@@ -193,6 +193,29 @@ static void a_job_that_loads_its_program(void **state)
 	expect_answer(imports_until(1400 * MS), "import", 70, "on a CPU (python): 1.3");
 }
 
+/* For 900 ms it loads its program, then it waits for a disk for WAIT, computes, and sleeps as long. */
+static struct report *loads_and_reads(uint64_t wait)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_imports(10, 900 * MS);
+	put_wait(.pid = 10, .from = 910 * MS, .to = 910 * MS + wait, .call = "pread64", .state = "disk", .by = "disk",
+		 .fid = 1, .file = "a.bin");
+	put_wait(.pid = 10, .from = LIFE - (1090 * MS - wait) / 2, .to = LIFE, .call = "clock_nanosleep",
+		 .by = "timer");
+	return path_loaded();
+}
+
+static void what_happens_once_gives_way_to_what_goes_on(void **state)
+{
+	expect_answer(loads_and_reads(700 * MS), "storage-read", 35, "another cause is about as large: import");
+}
+
+static void what_happens_once_may_be_nearly_all(void **state)
+{
+	expect_answer(loads_and_reads(400 * MS), "import", 45, "without it");
+}
+
 static void a_job_that_has_loaded_its_program_computes(void **state)
 {
 	expect_answer(imports_until(600 * MS), "cpu-bound", 70, "on a CPU (python): 1.40 s");
@@ -320,7 +343,7 @@ static void put_late_rank(void)
 static void a_slow_rank_counts_while_others_wait(void **state)
 {
 	put_late_rank();
-	expect_answer(path_loaded(), "slow-rank", 60, "the second cause is about as large: cpu-bound, 40.0 %");
+	expect_answer(path_loaded(), "slow-rank", 60, "another cause is about as large: cpu-bound, 40.0 %");
 }
 
 static void ranks_that_hardly_wait_are_none(void **state)
@@ -530,8 +553,7 @@ static struct report *waits_and_sleeps(uint64_t ns)
 
 static void a_cause_half_as_large_is_named(void **state)
 {
-	expect_answer(waits_and_sleeps(600 * MS), "network-read", 60,
-		      "the second cause is about as large: idle, 30.0 %");
+	expect_answer(waits_and_sleeps(600 * MS), "network-read", 60, "another cause is about as large: idle, 30.0 %");
 }
 
 static void a_smaller_cause_is_not(void **state)
@@ -625,6 +647,8 @@ int main(void)
 		IN_TREE(a_loop_whose_thread_waits_for_a_server_waits_for_it),
 		IN_TREE(a_first_process_that_ends_early_answers_nothing),
 		IN_TREE(a_job_that_loads_its_program),
+		IN_TREE(what_happens_once_gives_way_to_what_goes_on),
+		IN_TREE(what_happens_once_may_be_nearly_all),
 		IN_TREE(a_job_that_has_loaded_its_program_computes),
 		IN_TREE(a_loader_that_starts_is_waited_for),
 		IN_TREE(a_process_in_charge_that_starts_imports),
