@@ -6,6 +6,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/disk/faults.h"
+#include "report/path/path.h"
 #include "report/report.h"
 #include "report/scan/model.h"
 #include "report/show/json.h"
@@ -202,14 +203,17 @@ static void phases_text(const void *of, FILE *out)
 		fprintf(out, "Epochs: %s.\n", text_unnamed(report));
 }
 
-static void top_text(const void *r, FILE *out)
+static void top_text(const void *of, FILE *out)
 {
-	why_answer(r, out);
-	path_text(r, 0, out);
-	account_text(r, out);
-	report_missing_text(r, out);
-	facts(r, out);
-	why_findings(r, out);
+	const struct report *report = of;
+
+	why_answer(report, out);
+	path_text(report, 0, out);
+	if (!report->path || !report->path->n)
+		account_text(report, out);
+	report_missing_text(report, out);
+	facts(report, out);
+	why_findings(report, out);
 }
 
 static void notes_text(const void *of, FILE *out)
