@@ -85,7 +85,10 @@ static void add_calls(struct account *a, const double state_ns[WHY_STATES])
 	a->ns[ACCOUNT_WRITE] += state_ns[WHY_WRITE];
 }
 
-/* Moves the time of page faults with rows, which was counted like reads that fetched, to its own term. */
+/*
+ * Moves the time of page faults with rows, which was counted like reads that fetched, to its own term. Before
+ * add_sleeps(), for which the time in reads that was no wait is on a CPU.
+ */
 static void take_out_faults(struct account *a, double fault_ns)
 {
 	fault_ns = MIN(fault_ns, a->ns[ACCOUNT_READ]);
@@ -155,12 +158,13 @@ static void of_trainer(const struct report *report, struct why_trainer *trainer,
 	if (why->has_sums) {
 		pipes_ns = MIN(pipes_ns, sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE]);
 		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], true);
+		take_out_faults(account, trainer->fault_ns);
 		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], !why->has_switches);
 		add_sleeps(account, sleeps, pipes_ns, &trainer->threads);
 	} else {
 		account->ns[ACCOUNT_OTHERS] = pipes_ns;
+		take_out_faults(account, trainer->fault_ns);
 	}
-	take_out_faults(account, trainer->fault_ns);
 	settle(account);
 	name_others(report, trainer, pipes_ns, account);
 }
@@ -179,12 +183,13 @@ static void of_loader(const struct report *report, const struct why_loader *load
 		pipes_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] - loader->ns[WHY_DISK] -
 			   loader->ns[WHY_CACHE] - loader->ns[WHY_WRITE];
 		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], report->why->has_switches);
+		take_out_faults(account, loader->fault_ns);
 		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], false);
 		add_sleeps(account, sleeps, MAX(pipes_ns, 0.0), NULL);
 	} else {
 		account->ns[ACCOUNT_OTHERS] = loader->ns[WHY_QUEUE];
+		take_out_faults(account, loader->fault_ns);
 	}
-	take_out_faults(account, loader->fault_ns);
 	settle(account);
 }
 

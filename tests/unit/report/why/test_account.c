@@ -87,6 +87,7 @@ static void a_job_that_faults_in_mapped_files_waits_for_storage(void **state)
 		r = loaded();
 		expect_near(is_bottleneck(r, "storage-read")->share, 0.9);
 		expect_near(term(account_of(r, 100), ACCOUNT_FAULT), 0.9);
+		expect_near(term(account_of(r, 100), ACCOUNT_CPU), 0.1);
 		report_free(r);
 	}
 }
