@@ -34,17 +34,12 @@
 #define IN_CHARGE (ROLE(OWN) | ROLE(CHILD))
 #define ANY (IN_CHARGE | ROLE(WORKER))
 
-/* Where CPU time in reads belongs: to the disk that they fetched from, or to the work. */
-enum reads { READS_ANY, READS_COLD, READS_CACHED };
-enum syncs { SYNCS_ANY, SYNCS_SMALL };
-
 /* The first cause that has a leaf counts it. */
 static const struct cause {
 	const char *code;
 	uint32_t kinds, roles; /* bits */
 	bool held, rank, starting, gil; /* only such leaves */
-	enum reads reads; /* of CPU_READ: only if they are so */
-	enum syncs syncs;
+	bool cold, small; /* only where reads came from a disk; where syncs are of small writes */
 	bool sure; /* whatever GPUs and steps show */
 	bool once; /* however long the job is */
 	bool is_work; /* what the job is for */
@@ -61,15 +56,16 @@ static const struct cause {
 	{ "import", WORK, ROLE(OWN), .starting = true, .once = true },
 	{ "child-process", WORK | KIND(SLEEP) | KIND(UNBORN) | KIND(ENDING), ROLE(CHILD) },
 	{ "gil", ON_CPU | KIND(RUNQ), ANY, .gil = true },
-	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT) | KIND(CPU_READ), ANY, .reads = READS_COLD },
+	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT) | KIND(CPU_READ), ANY, .cold = true },
 	{ "storage-read", KIND(DISK_READ) | KIND(DISK_FAULT), ANY },
 	{ "open-metadata", KIND(DISK_METADATA) | KIND(CPU_METADATA), ANY },
-	{ "log-sync", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY, .syncs = SYNCS_SMALL },
+	{ "log-sync", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY, .small = true },
 	{ "checkpoint-write", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY },
 	{ "cpu-contention", KIND(RUNQ), ANY },
 	{ "decode-cpu", KIND(CPU) | KIND(CPU_READ), ROLE(WORKER) },
 	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE, .is_work = true },
 	{ "outside-wait", KIND(OUTSIDE), ANY },
+	{ "outside-wait", KIND(DEVICE), ANY, .of_training = true },
 	{ "rate-limit", KIND(SLEEP) | KIND(POLL) | KIND(TIMEOUT), ROLE(WORKER) },
 	{ "idle", KIND(SLEEP) | KIND(SIGNAL), IN_CHARGE, .of_training = true },
 	{ "poll-sleep", KIND(POLL) | KIND(TIMEOUT), IN_CHARGE, .of_training = true },
@@ -82,7 +78,7 @@ struct shares {
 	const struct report *report;
 	const struct report_path_root *root;
 	bool cold, small_syncs;
-	bool serves; /* there are processes that serve others */
+	bool serves, on_gpu; /* there are processes that serve others; waits for a GPU */
 	uint64_t of[ARRAY_SIZE(causes)]; /* ns */
 };
 
@@ -99,7 +95,7 @@ static bool fits(const struct shares *shares, const struct cause *cause, const s
 {
 	return cause->kinds >> leaf->kind & 1 && cause->roles >> leaf->role & 1 && (!cause->held || leaf->held) &&
 	       (!cause->rank || leaf->rank) && (!cause->starting || leaf->starting) && (!cause->gil || leaf->gil) &&
-	       (cause->reads != READS_COLD || shares->cold) && (cause->syncs != SYNCS_SMALL || shares->small_syncs);
+	       (!cause->cold || shares->cold) && (!cause->small || shares->small_syncs);
 }
 
 /* Returns the index of LEAF's cause from that of FROM on; the last one has all that no other has. */
@@ -121,7 +117,8 @@ static bool trains(const struct shares *shares)
 {
 	const struct why *why = shares->report->why;
 
-	return shares->serves || why->loaders.n || why->seen == WHY_SEEN_GPU || why->basis == WHY_BY_REGIONS;
+	return shares->serves || shares->on_gpu || why->loaders.n || why->seen == WHY_SEEN_GPU ||
+	       why->basis == WHY_BY_REGIONS;
 }
 
 /* Returns the index of the row that counts for the I-th: the first one of its code, or that of what training is. */
@@ -168,6 +165,18 @@ static void share_ranks(struct shares *shares)
 	}
 }
 
+/* The drivers of NVIDIA and AMD, by their files in /dev. */
+static bool is_of_gpu(const struct report *r, const struct path_leaf *leaf)
+{
+	static const char *const drivers[] = { "nvidia", "kfd", "renderD" };
+	const char *name = leaf->kind == PATH_DEVICE ? path_name_text(&r->path->names, leaf->detail) : NULL;
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(drivers); i++)
+		if (strncmp(name, drivers[i], strlen(drivers[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool shares_of(const struct report *r, struct shares *shares)
 {
 	const struct report_path_root *root = r->path && r->path->n ? &r->path->root[0] : NULL;
@@ -179,8 +188,10 @@ static bool shares_of(const struct report *r, struct shares *shares)
 	cold_ns = ns_of_kind(root, KIND(DISK_READ) | KIND(DISK_FAULT));
 	shares->cold = (double)cold_ns >= COLD * (double)(cold_ns + ns_of_kind(root, KIND(CPU_READ)));
 	shares->small_syncs = has_small_syncs(r);
-	for (uint32_t i = 0; i < root->sums.n; i++)
+	for (uint32_t i = 0; i < root->sums.n; i++) {
 		shares->serves |= root->sums.v[i].leaf.role == PATH_WORKER;
+		shares->on_gpu |= is_of_gpu(r, &root->sums.v[i].leaf);
+	}
 	for (uint32_t i = 0; i < root->sums.n; i++) {
 		const struct path_sum *sum = &root->sums.v[i];
 

@@ -169,6 +169,25 @@ static void a_first_process_that_ends_early_answers_nothing(void **state)
 	report_free(r);
 }
 
+/* It waits in an ioctl of DEVICE. */
+static struct report *waits_for_device(const char *device)
+{
+	autofree char *path = util_fmt("/dev/%s", device), *row = util_fmt("5\t0:5\t3\tchr\tdevtmpfs\t0\tok\t%s", path);
+
+	put(FILES, 0, "%s", row);
+	return waits_for(1500 * MS, (struct put_wait){ .call = "ioctl", .by = "interrupt", .fid = 5, .file = device });
+}
+
+static void a_job_that_waits_for_a_gpu_trains(void **state)
+{
+	expect_answer(waits_for_device("nvidia0"), "trainer-bound", 100, "waiting for a device: nvidia#");
+}
+
+static void a_job_that_waits_for_a_device_waits_for_the_outside(void **state)
+{
+	expect_answer(waits_for_device("video0"), "outside-wait", 75, "waiting for a device: video#");
+}
+
 /* --- loading programs --------------------------------------------------------------------------------------- */
 
 /* PID opens programs every 100 ms until TO. */
@@ -647,6 +666,8 @@ int main(void)
 		IN_TREE(a_loop_whose_thread_waits_for_a_server_waits_for_it),
 		IN_TREE(a_first_process_that_ends_early_answers_nothing),
 		IN_TREE(a_job_that_loads_its_program),
+		IN_TREE(a_job_that_waits_for_a_gpu_trains),
+		IN_TREE(a_job_that_waits_for_a_device_waits_for_the_outside),
 		IN_TREE(what_happens_once_gives_way_to_what_goes_on),
 		IN_TREE(what_happens_once_may_be_nearly_all),
 		IN_TREE(a_job_that_has_loaded_its_program_computes),
