@@ -414,6 +414,8 @@ static bool take_request(struct scan *scan)
 		report_causes_request(scan, t, bytes, c.lat_ns);
 	if (is_lowest(disk))
 		report_timeline_request(scan, scan_field(scan, COL_DISK), bytes, queue_ns, c.lat_ns);
+	if (bytes)
+		disk_limit_add(&disk->limit, scan->time_ns - MIN(c.lat_ns, scan->time_ns), scan->time_ns, bytes);
 	disk->failed += c.failed;
 	if (reader_flag(scan_field(scan, COL_FLAGS), "SELF")) {
 		disk->self_requests++;

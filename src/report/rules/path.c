@@ -20,6 +20,7 @@
 #define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
 #define COLD 0.25 /* of reads and the CPU time in them: these reads came from a disk */
 #define NEARLY_ALL 0.9
+#define SATURATED "disk-saturated"
 #define SYNCS_LEAST 20
 #define SYNC_BYTES (64U << 10) /* written for each sync: no checkpoint */
 
@@ -201,9 +202,14 @@ static bool shares_of(const struct report *r, struct shares *shares)
 	return true;
 }
 
+static uint64_t wall_of(const struct shares *shares)
+{
+	return shares->root->end_ns - shares->root->begin_ns;
+}
+
 static double part_of(const struct shares *shares, uint64_t ns)
 {
-	return (double)ns / (double)(shares->root->end_ns - shares->root->begin_ns);
+	return (double)ns / (double)wall_of(shares);
 }
 
 #define UNKNOWN (ARRAY_SIZE(causes) - 1)
@@ -246,9 +252,11 @@ static const struct rule *rule_of(const struct shares *shares, const struct caus
 {
 	if (strcmp(cause->code, rule_cpu_bound.code) == 0 && trains(shares))
 		return &rule_trainer_bound;
-	if (strcmp(cause->code, "storage-read") == 0 && rules_own_writes(shares->report))
+	if (strcmp(cause->code, rule_storage_at_limit.code) != 0)
+		return rule_of_code(cause->code);
+	if (rules_own_writes(shares->report))
 		return rule_of_code("own-writes");
-	return rule_of_code(cause->code);
+	return rules_saturated_ns(shares->report, wall_of(shares)) ? &rule_storage_at_limit : rule_of_code(cause->code);
 }
 
 static const struct cause *cause_of_rule(const struct shares *shares, const struct rule *rule)
@@ -264,9 +272,7 @@ static const struct cause *cause_of_rule(const struct shares *shares, const stru
 /* Whether the first process of the job lived for most of the trace. */
 static bool covers(const struct shares *shares)
 {
-	const uint64_t ns = shares->root->end_ns - shares->root->begin_ns;
-
-	return (double)ns >= LEAST_WINDOW * (double)report_duration_ns(shares->report);
+	return (double)wall_of(shares) >= LEAST_WINDOW * (double)report_duration_ns(shares->report);
 }
 
 /* Whether what GPUs, or the job's own steps, show is the answer: that is no guess, and the path does not show GPUs. */
@@ -296,10 +302,17 @@ static const struct cause *answer_of(const struct shares *shares)
 	return most->once && (double)ns_of(shares, second) >= LIKE_ONCE * (double)ns_of(shares, most) ? second : most;
 }
 
+/* A disk that reads ahead of the decoding is waited for by nobody, and yet it sets the pace. */
+static bool is_decoding(const struct cause *cause)
+{
+	return strcmp(cause->code, "decode-cpu") == 0;
+}
+
 bool path_answer(const struct report *report, struct finding *answer)
 {
 	struct shares shares;
 	const struct cause *most;
+	uint64_t saturated_ns;
 	double share;
 
 	if (!shares_of(report, &shares) || !covers(&shares))
@@ -308,9 +321,10 @@ bool path_answer(const struct report *report, struct finding *answer)
 	if (gives_way(&shares, most) || is_more(&shares, answer, most) ||
 	    shares.of[UNKNOWN] > MOST_UNKNOWN * ns_of(&shares, most))
 		return false;
-	share = part_of(&shares, ns_of(&shares, most));
+	saturated_ns = is_decoding(most) ? rules_saturated_ns(report, wall_of(&shares)) : 0;
+	share = part_of(&shares, MAX(saturated_ns, ns_of(&shares, most)));
 	*answer = (struct finding){
-		.rule = rule_of(&shares, most),
+		.rule = saturated_ns > ns_of(&shares, most) ? rule_of_code(SATURATED) : rule_of(&shares, most),
 		.measure = share,
 		.share = share,
 		.size = rules_size_of_share(report, share),
@@ -343,7 +357,7 @@ static void show_detail(const struct shares *shares, struct finding *finding, co
 			continue;
 		all_ns += sum->ns;
 		inferred_ns += sum->leaf.inferred ? sum->ns : 0;
-		if (shown++ < 2 && sum->ns * 20 >= root->end_ns - root->begin_ns)
+		if (shown++ < 2 && sum->ns * 20 >= wall_of(shares))
 			finding_add(finding, "%s%s%s (%s%s): %s", path_kinds[sum->leaf.kind].phrase, detail ? ": " : "",
 				    detail ? detail : "", process ? process : "?", sum->leaf.thread ? "'s thread" : "",
 				    FMT_NS(sum->ns));
@@ -398,8 +412,7 @@ static void show_time(const struct shares *shares, struct finding *finding, cons
 	const struct report_path_root *root = shares->root;
 
 	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s", FMT_NS(ns_of(shares, cause)),
-		    FMT_NS(root->end_ns - root->begin_ns), root->pid,
-		    path_name_text(&shares->report->path->names, root->name) ?: "?",
+		    FMT_NS(wall_of(shares)), root->pid, path_name_text(&shares->report->path->names, root->name) ?: "?",
 		    cause->is_work ? "" : "; without it the job would be shorter by that at most");
 }
 
@@ -408,7 +421,11 @@ void path_evidence(struct report *report, struct finding *finding)
 	const struct cause *cause, *second;
 	struct shares shares;
 
-	cause = shares_of(report, &shares) ? cause_of_rule(&shares, finding->rule) : NULL;
+	if (!shares_of(report, &shares))
+		return;
+	if (strcmp(finding->rule->code, SATURATED) == 0)
+		rules_show_saturated(report, finding);
+	cause = cause_of_rule(&shares, finding->rule);
 	if (!cause)
 		return;
 	show_time(&shares, finding, cause);
@@ -421,5 +438,7 @@ void path_evidence(struct report *report, struct finding *finding)
 		show_rank(report, finding);
 	if (strcmp(finding->rule->code, "own-writes") == 0)
 		rules_show_own_writes(report, finding);
+	if (finding->rule == &rule_storage_at_limit)
+		rules_show_saturated(report, finding);
 	show_detail(&shares, finding, cause);
 }

@@ -52,6 +52,11 @@ OF_PATH(gil, "gil", "Threads of Python waited for one another: one at a time run
 OF_PATH(own_writes, "own-writes", "The job waited for reads behind its own writes to the same disk",
 	"waits for reads of a disk to which the job wrote meanwhile, half as much as it read or more",
 	"Write checkpoints and logs to another disk, less often, or while nothing is read.");
+OF_PATH(disk_saturated, "disk-saturated", "A disk was at its limit, also while samples were decoded",
+	"time in which a disk had requests, 0.6 or more, if it moves no more with several of them than with one; where "
+	"the largest cause is decode-cpu, and smaller",
+	"Keep the data on a faster disk, or in memory, or read fewer bytes: smaller samples, a denser format. Faster "
+	"decoding or more workers hardly help.");
 OF_PATH(log_sync, "log-sync", "The job waited for small writes to reach the disk, one by one",
 	"waits for writes and syncs, where less than 64 KiB are written for each sync",
 	"Sync a log once for many lines, from a thread of its own, or not at all.");
@@ -59,7 +64,18 @@ OF_PATH(rate_limit, "rate-limit", "The job waited for loaders that slept",
 	"time in which processes that serve others slept until a time",
 	"Find out what they wait for: a limit of requests, a pause after a failed try, a poll.");
 
+const struct rule rule_storage_at_limit = {
+	.code = "storage-read",
+	.title = "The job waited for reads from storage",
+	.is_share = true,
+	.evidence = path_evidence,
+	.advice = "The disk is at its limit, and more workers read no faster: keep the data on a faster disk or in "
+		  "memory, "
+		  "or read fewer bytes (smaller samples, a denser format).",
+};
+
 const struct rule *const rules_of_path[] = {
-	&network_read, &cpu_quota, &stopped,       &terminal, &lock_wait,  &poll_sleep, &import, &worker_startup,
-	&slow_rank,    &gil,       &child_process, &log_sync, &own_writes, &rate_limit, NULL,
+	&network_read, &cpu_quota,      &stopped,    &terminal, &lock_wait,     &poll_sleep,
+	&import,       &worker_startup, &slow_rank,  &gil,      &child_process, &log_sync,
+	&own_writes,   &disk_saturated, &rate_limit, NULL,
 };

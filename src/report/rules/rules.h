@@ -93,6 +93,8 @@ extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rul
 extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_executable, rule_untraced;
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];
+/* storage-read, where the disk was at its limit: its advice is another one. */
+extern const struct rule rule_storage_at_limit;
 /* Answers that only the path gives (path.c); ends with NULL. */
 extern const struct rule *const rules_of_path[];
 

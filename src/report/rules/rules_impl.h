@@ -52,6 +52,10 @@ bool rules_know_all_waits(const struct report *r);
 bool rules_own_writes(const struct report *report);
 void rules_show_own_writes(struct report *report, struct finding *finding);
 
+/* Returns how long of WALL_NS a disk was at its limit, if that is most of it, else 0 (saturated.c); shows that disk. */
+uint64_t rules_saturated_ns(const struct report *report, uint64_t wall_ns);
+void rules_show_saturated(struct report *report, struct finding *finding);
+
 /* Add a line of evidence: the time of the trace; the file with the most bytes of SIDE. */
 void rules_show_when(struct report *r, struct finding *f);
 void rules_show_files(const struct report *report, struct finding *finding, enum rules_side side);

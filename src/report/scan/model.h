@@ -15,6 +15,7 @@
 #include "report/scan/first_data.h"
 #include "report/scan/gaps.h"
 #include "report/scan/missing.h"
+#include "stats/disk_limit.h"
 #include "stats/hist.h"
 #include "stats/table.h"
 #include "stats/timeline.h"
@@ -169,6 +170,7 @@ struct report_disk {
 	char name[64];
 	bool stacked; /* its rows are bios, which go on to the disks below */
 	bool memory; /* by its name */
+	struct disk_limit limit; /* of its reads and writes */
 	uint64_t failed, self_requests, self_bytes;
 	struct report_disk_op {
 		uint64_t requests, bytes, queue_ns;
