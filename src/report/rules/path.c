@@ -11,6 +11,7 @@
 #include "report/path/path.h"
 #include "report/rules/rules_impl.h"
 #include "report/scan/model.h"
+#include "report/why/reclaims.h"
 #include "report/why/why.h"
 
 #define LEAST_PART 0.4 /* of the path: a cause that what GPUs and steps show gives way to */
@@ -20,6 +21,9 @@
 #define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
 #define COLD 0.25 /* of reads and the CPU time in them: these reads came from a disk */
 #define NEARLY_ALL 0.9
+#define RECLAIMS_LEAST 20
+#define READ_AGAIN 0.3 /* of the bytes from disk */
+#define MEMORY_LIMIT "memory-limit"
 #define SATURATED "disk-saturated"
 #define SYNCS_LEAST 20
 #define SYNC_BYTES (64U << 10) /* written for each sync: no checkpoint */
@@ -248,6 +252,20 @@ static const struct rule *rule_of_code(const char *code)
 	return NULL;
 }
 
+/* Returns the part of the bytes from disk that were read again, if a cgroup's limit made threads free pages; else 0. */
+static double short_of_memory(const struct report *r)
+{
+	const struct rule *rule = rules_of_access;
+	double again;
+
+	while (rule->code && strcmp(rule->code, "cache-too-small") != 0)
+		rule++;
+	if (!rule->code || r->why->reclaims.cgroup.n < RECLAIMS_LEAST || rules_lack(r, rule))
+		return 0;
+	again = rule->measure(r);
+	return again >= READ_AGAIN ? again : 0;
+}
+
 static const struct rule *rule_of(const struct shares *shares, const struct cause *cause)
 {
 	if (strcmp(cause->code, rule_cpu_bound.code) == 0 && trains(shares))
@@ -256,7 +274,19 @@ static const struct rule *rule_of(const struct shares *shares, const struct caus
 		return rule_of_code(cause->code);
 	if (rules_own_writes(shares->report))
 		return rule_of_code("own-writes");
+	if (short_of_memory(shares->report) > 0)
+		return rule_of_code(MEMORY_LIMIT);
 	return rules_saturated_ns(shares->report, wall_of(shares)) ? &rule_storage_at_limit : rule_of_code(cause->code);
+}
+
+/* Returns how long the job would be shorter without CAUSE: of reads that come from the disk again, these. */
+static uint64_t ns_without(const struct shares *shares, const struct cause *cause)
+{
+	const uint64_t ns = shares->of[cause - causes];
+
+	if (strcmp(rule_of(shares, cause)->code, MEMORY_LIMIT) != 0)
+		return ns;
+	return (uint64_t)(short_of_memory(shares->report) * (double)ns);
 }
 
 static const struct cause *cause_of_rule(const struct shares *shares, const struct rule *rule)
@@ -322,7 +352,7 @@ bool path_answer(const struct report *report, struct finding *answer)
 	    shares.of[UNKNOWN] > MOST_UNKNOWN * ns_of(&shares, most))
 		return false;
 	saturated_ns = is_decoding(most) ? rules_saturated_ns(report, wall_of(&shares)) : 0;
-	share = part_of(&shares, MAX(saturated_ns, ns_of(&shares, most)));
+	share = part_of(&shares, MAX(saturated_ns, ns_without(&shares, most)));
 	*answer = (struct finding){
 		.rule = saturated_ns > ns_of(&shares, most) ? rule_of_code(SATURATED) : rule_of(&shares, most),
 		.measure = share,
@@ -411,8 +441,9 @@ static void show_time(const struct shares *shares, struct finding *finding, cons
 {
 	const struct report_path_root *root = shares->root;
 
-	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s", FMT_NS(ns_of(shares, cause)),
-		    FMT_NS(wall_of(shares)), root->pid, path_name_text(&shares->report->path->names, root->name) ?: "?",
+	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s",
+		    FMT_NS(ns_without(shares, cause)), FMT_NS(wall_of(shares)), root->pid,
+		    path_name_text(&shares->report->path->names, root->name) ?: "?",
 		    cause->is_work ? "" : "; without it the job would be shorter by that at most");
 }
 
@@ -438,6 +469,9 @@ void path_evidence(struct report *report, struct finding *finding)
 		show_rank(report, finding);
 	if (strcmp(finding->rule->code, "own-writes") == 0)
 		rules_show_own_writes(report, finding);
+	if (strcmp(finding->rule->code, MEMORY_LIMIT) == 0)
+		finding_add(finding, "the limit of memory made its threads free pages %s times, %s pages in all",
+			    FMT_COUNT(report->why->reclaims.cgroup.n), FMT_COUNT(report->why->reclaims.cgroup.pages));
 	if (finding->rule == &rule_storage_at_limit)
 		rules_show_saturated(report, finding);
 	show_detail(&shares, finding, cause);

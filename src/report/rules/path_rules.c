@@ -52,6 +52,14 @@ OF_PATH(gil, "gil", "Threads of Python waited for one another: one at a time run
 OF_PATH(own_writes, "own-writes", "The job waited for reads behind its own writes to the same disk",
 	"waits for reads of a disk to which the job wrote meanwhile, half as much as it read or more",
 	"Write checkpoints and logs to another disk, less often, or while nothing is read.");
+OF_PATH(memory_limit, "memory-limit",
+	"The job's memory limit kept its data out of the page cache, and it read it again",
+	"storage-read where the limit of a cgroup made threads free memory, 20 times or more, and 0.3 of the bytes "
+	"from "
+	"disk came more than once",
+	"Give the job more memory (docker --memory, resources.limits.memory, memory.max), or let it need less: the "
+	"limit "
+	"counts the page cache, too.");
 OF_PATH(disk_saturated, "disk-saturated", "A disk was at its limit, also while samples were decoded",
 	"time in which a disk had requests, 0.6 or more, if it moves no more with several of them than with one; where "
 	"the largest cause is decode-cpu, and smaller",
@@ -75,7 +83,7 @@ const struct rule rule_storage_at_limit = {
 };
 
 const struct rule *const rules_of_path[] = {
-	&network_read, &cpu_quota,      &stopped,    &terminal, &lock_wait,     &poll_sleep,
-	&import,       &worker_startup, &slow_rank,  &gil,      &child_process, &log_sync,
-	&own_writes,   &disk_saturated, &rate_limit, NULL,
+	&network_read, &cpu_quota,      &stopped,        &terminal,   &lock_wait,     &poll_sleep,
+	&import,       &worker_startup, &slow_rank,      &gil,        &child_process, &log_sync,
+	&own_writes,   &memory_limit,   &disk_saturated, &rate_limit, NULL,
 };

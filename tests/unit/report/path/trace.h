@@ -16,7 +16,22 @@
 #define MS 1000000ULL
 #define BEGIN (1000 * NSEC_PER_SEC)
 
-enum trace_file { PIDS, FILES, WAITS, SCHED, OPEN, CREATE_DEL, CLOSE, RW, SYNC, FAULT, MARKS, BIO, TRACE_FILES };
+enum trace_file {
+	PIDS,
+	FILES,
+	WAITS,
+	SCHED,
+	OPEN,
+	CREATE_DEL,
+	CLOSE,
+	RW,
+	SYNC,
+	FAULT,
+	MARKS,
+	BIO,
+	RECLAIM,
+	TRACE_FILES
+};
 
 static const char *const trace_columns[TRACE_FILES] = {
 	[PIDS] = "pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS",
@@ -38,11 +53,13 @@ static const char *const trace_columns[TRACE_FILES] = {
 	[MARKS] = "marks 1\nTIMESTAMP\tTIME\tPID\tTEXT",
 	[BIO] = "bio 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\tSECTOR\tBYTES\tLAT_NS\tQLAT_NS"
 		"\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\tEXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE",
+	[RECLAIM] = "reclaim 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tLAT_NS\tPAGES",
 };
 static const char *const trace_names[TRACE_FILES] = {
-	[PIDS] = "pids.out", [FILES] = "files.out",           [WAITS] = "waits.out", [SCHED] = "sched.out",
-	[OPEN] = "open.out", [CREATE_DEL] = "create_del.out", [CLOSE] = "close.out", [RW] = "vfs_rw.out",
-	[SYNC] = "sync.out", [FAULT] = "fault.out",           [MARKS] = "marks.out", [BIO] = "bio.out",
+	[PIDS] = "pids.out",       [FILES] = "files.out",           [WAITS] = "waits.out", [SCHED] = "sched.out",
+	[OPEN] = "open.out",       [CREATE_DEL] = "create_del.out", [CLOSE] = "close.out", [RW] = "vfs_rw.out",
+	[SYNC] = "sync.out",       [FAULT] = "fault.out",           [MARKS] = "marks.out", [BIO] = "bio.out",
+	[RECLAIM] = "reclaim.out",
 };
 
 /* Adds a row that ends at END after the begin, in ns. */

@@ -518,6 +518,34 @@ static void a_few_bytes_keep_no_disk_busy(void **state)
 	expect_answer(reads_beside_writes(10, 3, 4096), "storage-read", 61, "x.bin");
 }
 
+/* A file of 1 MiB comes from the disk 20 times, which takes 60 % of the time; RECLAIMS times KIND makes pages free. */
+static struct report *reads_again(unsigned int reclaims, const char *kind)
+{
+	put_file(2, "/data/x.bin");
+	for (unsigned int i = 0; i < 20; i++)
+		put(RW, (101 + 60 * i) * MS,
+		    "10\t10\tx\tR\tread\t900000\t1048576\t1048576\t0\t1048576\t5\t-\t2\tx.bin");
+	for (unsigned int i = 0; i < reclaims; i++)
+		put(RECLAIM, (200 + i) * MS, "10\t10\tx\t%s\t100000\t64", kind);
+	return waits_for(1200 * MS, (struct put_wait){ .call = "read", .state = "disk", .by = "disk" });
+}
+
+/* 19 of 20 reads would not be there. */
+static void a_limit_of_memory_makes_it_read_again(void **state)
+{
+	expect_answer(reads_again(30, "cgroup"), "memory-limit", 57, "free pages 30 times, 1920 pages");
+}
+
+static void a_full_machine_is_no_limit(void **state)
+{
+	expect_answer(reads_again(30, "machine"), "storage-read", 60, "reading from disk");
+}
+
+static void a_few_pages_are_no_limit(void **state)
+{
+	expect_answer(reads_again(5, "cgroup"), "storage-read", 60, "reading from disk");
+}
+
 /* A loader computes for 70 % of the time; its disk reads two requests of EACH, one after the other, ten times. */
 static struct report *decodes_beside_a_disk(uint64_t each)
 {
@@ -715,6 +743,9 @@ int main(void)
 		IN_TREE(bytes_of_a_pipe_are_not_synced),
 		IN_TREE(reads_wait_behind_writes_of_the_job),
 		IN_TREE(a_few_bytes_keep_no_disk_busy),
+		IN_TREE(a_limit_of_memory_makes_it_read_again),
+		IN_TREE(a_full_machine_is_no_limit),
+		IN_TREE(a_few_pages_are_no_limit),
 		IN_TREE(a_disk_at_its_limit_sets_the_pace),
 		IN_TREE(a_disk_with_time_to_spare_does_not),
 		IN_TREE(writes_of_others_are_not_of_the_job),
