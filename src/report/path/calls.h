@@ -11,6 +11,8 @@ struct path_call {
 	enum path_kind storage; /* what a wait for storage in it is */
 	bool sleeps; /* its time is all that it waits for */
 	bool polls; /* programs call it again at once when its timeout has found nothing */
+	bool children; /* what a process waits in for its children */
+	bool signals; /* what it waits in for signals */
 	bool queues; /* threads of one process wait for each other in it */
 	bool locks; /* the thread that ends a wait in it has held a lock on a file */
 	bool stops; /* no call: the thread was stopped */

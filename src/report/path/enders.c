@@ -72,6 +72,16 @@ static bool is_sleep(const struct path_ender *own, const struct path_ender *last
 	return path_calls[own->call].sleeps;
 }
 
+bool path_ender_is_interrupted(const struct path_ender *e)
+{
+	return e->by == PATH_BY_SIGNAL && !path_calls[e->call].signals && !path_calls[e->call].sleeps;
+}
+
+static bool is_interrupted(const struct path_ender *own, const struct path_ender *last)
+{
+	return path_ender_is_interrupted(last);
+}
+
 static bool is_of_terminal(const struct path_ender *own, const struct path_ender *last)
 {
 	return last->file == PATH_TERMINAL_FILE;
@@ -125,6 +135,7 @@ static const struct rule {
 	{ BIT(TIMER), STATE_ANY, NULL, PATH_TIMEOUT, OF_CALL },
 	{ BY_ANY, STATE_ANY, is_of_terminal, PATH_TERMINAL, NO_DETAIL },
 	{ BIT(END), STATE_ANY, NULL, PATH_UNENDED, OF_CALL },
+	{ BIT(SIGNAL), STATE_ANY, is_interrupted, PATH_UNENDED, OF_CALL },
 	{ BIT(SIGNAL), STATE_ANY, NULL, PATH_SIGNAL, OF_OTHER },
 	{ BIT(NET), STATE_ANY, NULL, PATH_NETWORK, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, has_other, PATH_NETWORK, OF_OTHER },

@@ -55,6 +55,9 @@ static inline bool path_ender_can_run(const struct path_ender *e)
 	return e->state >= PATH_CAN_RUN;
 }
 
+/* Whether a signal ended a wait that was not for one: what it was for is not known. */
+bool path_ender_is_interrupted(const struct path_ender *e);
+
 /* Returns the leaf for the wait OWN, which ended as LAST did, and not by a thread of the job. Not of whom it is. */
 struct path_leaf path_ender_leaf(const struct path_ender *own, const struct path_ender *last);
 

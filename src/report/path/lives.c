@@ -235,6 +235,18 @@ static void find_parents(struct path_lives *lives)
 	}
 }
 
+static void link_children(struct path_lives *lives)
+{
+	for (uint32_t i = 1; i < lives->n_processes; i++) {
+		struct path_process *p = &lives->process[i];
+
+		if (!p->parent)
+			continue;
+		p->next = lives->process[p->parent].child;
+		lives->process[p->parent].child = i;
+	}
+}
+
 static int by_tid(const void *a, const void *b)
 {
 	const struct path_life_at *x = a, *y = b;
@@ -252,6 +264,7 @@ int path_lives_end(struct path_lives *lives)
 	if (!lives->by_tid)
 		return -ENOMEM;
 	find_parents(lives);
+	link_children(lives);
 	for (uint32_t i = 0; i < lives->n; i++)
 		lives->by_tid[i] = (struct path_life_at){ lives->life[i].begin_ns, lives->life[i].tid, i };
 	qsort(lives->by_tid, lives->n, sizeof(*lives->by_tid), by_tid);
@@ -284,6 +297,23 @@ uint32_t path_lives_find(const struct path_lives *lives, uint64_t tid, uint64_t 
 	if (i && lives->by_tid[i - 1].tid == tid)
 		return lives->by_tid[i - 1].life;
 	return i < lives->n && lives->by_tid[i].tid == tid ? lives->by_tid[i].life : 0;
+}
+
+uint32_t path_lives_child(const struct path_lives *lives, uint32_t process, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t most_ns = 0;
+	uint32_t most = 0;
+
+	for (uint32_t i = lives->process[process].child; i; i = lives->process[i].next) {
+		const struct path_process *p = &lives->process[i];
+		const uint64_t from_ns = MAX(p->begin_ns, begin_ns), to_ns = MIN(p->end_ns, end_ns);
+
+		if (p->main && to_ns > from_ns && to_ns - from_ns > most_ns) {
+			most_ns = to_ns - from_ns;
+			most = p->main;
+		}
+	}
+	return most;
 }
 
 bool path_lives_is_below(const struct path_lives *lives, uint32_t process, uint32_t root)

@@ -31,6 +31,7 @@ struct path_process {
 	uint64_t loaded_ns; /* when it had loaded its programs and packages; 0: it has loaded none */
 	uint32_t pid, ppid;
 	uint32_t parent; /* a process; 0: it is not of the job */
+	uint32_t child, next; /* its newest child, and the one before it of its parent; 0: none */
 	uint32_t main, threads; /* its first thread, 0: not known; the newest one */
 	uint32_t name;
 };
@@ -58,6 +59,8 @@ int path_lives_end(struct path_lives *lives);
 
 /* Returns the thread that had TID at AT, the first one where all began later; 0: none has had it. */
 uint32_t path_lives_find(const struct path_lives *lives, uint64_t tid, uint64_t at_ns);
+/* Returns the first thread of the child of PROCESS that lived for most of [BEGIN, END); 0: none did. */
+uint32_t path_lives_child(const struct path_lives *lives, uint32_t process, uint64_t begin_ns, uint64_t end_ns);
 /* Whether PROCESS is ROOT, or one of its children's children. */
 bool path_lives_is_below(const struct path_lives *lives, uint32_t process, uint32_t root);
 

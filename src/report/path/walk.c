@@ -192,8 +192,9 @@ void path_walk_between(struct path_walk *walk, uint32_t life, uint64_t begin_ns,
 uint32_t path_walk_ender(const struct path_walk *walk, uint32_t wait)
 {
 	const struct path_wait *own = &walk->waits->v[wait];
+	const struct path_ender *last = &walk->waits->v[own->settled].ender;
 
-	return path_calls[own->ender.call].stops ? 0 : walk->waits->v[own->settled].ender.life;
+	return path_calls[own->ender.call].stops || path_ender_is_interrupted(last) ? 0 : last->life;
 }
 
 /* Gives a part of the poll WAIT to what others did in its slice, as far as they did anything. */
@@ -214,11 +215,29 @@ static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, u
 	emit(walk, walk->waits->v[wait].row.life, leaf, begin_ns, end_ns);
 }
 
+/* Whether nobody has ended the wait: the trace did, or a signal without a sender, as of timeout(1) when it is late. */
+static bool is_open(const struct path_ender *e)
+{
+	return e->by == PATH_BY_END || (e->by == PATH_BY_SIGNAL && !e->life && !e->other);
+}
+
+/* Returns the child that WAIT was for, which nobody has ended; 0: none. */
+static uint32_t awaited_child(const struct path_walk *walk, const struct path_wait *wait)
+{
+	const uint32_t process = walk->lives->life[wait->row.life].process;
+	uint32_t child;
+
+	if (!path_calls[wait->ender.call].children || !is_open(&wait->ender))
+		return 0;
+	child = path_lives_child(walk->lives, process, wait->row.at_ns, wait->in_ns);
+	return child && !walk->on_stack[child] ? child : 0;
+}
+
 void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct path_wait *own = &walk->waits->v[wait];
 	const struct path_ender *last = &walk->waits->v[own->settled].ender;
-	const uint32_t by = path_walk_ender(walk, wait);
+	const uint32_t by = path_walk_ender(walk, wait) ?: awaited_child(walk, own);
 	const bool held = walk->held, gil = walk->gil;
 	struct path_leaf leaf;
 
@@ -234,7 +253,7 @@ void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, ui
 		return;
 	}
 	leaf = path_ender_leaf(&own->ender, last);
-	if (leaf.kind == PATH_POLL)
+	if (leaf.kind == PATH_POLL || leaf.kind == PATH_UNENDED)
 		poll(walk, wait, leaf, begin_ns, end_ns);
 	else
 		emit(walk, own->row.life, leaf, begin_ns, end_ns);

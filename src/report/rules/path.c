@@ -74,6 +74,7 @@ static const struct cause {
 	{ "rate-limit", KIND(SLEEP) | KIND(POLL) | KIND(TIMEOUT), ROLE(WORKER) },
 	{ "idle", KIND(SLEEP) | KIND(SIGNAL), IN_CHARGE, .of_training = true },
 	{ "poll-sleep", KIND(POLL) | KIND(TIMEOUT), IN_CHARGE, .of_training = true },
+	{ "no-answer", KIND(UNENDED), ANY },
 	{ "unknown", ALL, ANY },
 };
 

@@ -33,6 +33,11 @@ OF_PATH(poll_sleep, "poll-sleep", "The job slept between looks at whether someth
 	"waits that a timer ended again and again, while nothing else of the job worked",
 	"Wait for the event itself (a blocking get, a condition, poll without a timeout), or sleep for less time.");
 
+OF_PATH(no_answer, "no-answer", "The job waited for something that never came",
+	"waits that nothing ended but a signal or the end of the trace, while nothing else of the job worked",
+	"Look at who should have ended the wait: a process that was killed, two that wait for each other, a lock that "
+	"is "
+	"never given back.");
 OF_PATH(import, "import", "The job loaded its program and its packages",
 	"time of the first process, and of those in charge, before their programs and packages were loaded",
 	"Import less, or later; put packages on a local disk; let one process import them and fork the others.");
@@ -85,5 +90,5 @@ const struct rule rule_storage_at_limit = {
 const struct rule *const rules_of_path[] = {
 	&network_read, &cpu_quota,      &stopped,        &terminal,   &lock_wait,     &poll_sleep,
 	&import,       &worker_startup, &slow_rank,      &gil,        &child_process, &log_sync,
-	&own_writes,   &memory_limit,   &disk_saturated, &rate_limit, NULL,
+	&own_writes,   &memory_limit,   &disk_saturated, &rate_limit, &no_answer,     NULL,
 };

@@ -233,9 +233,41 @@ static void a_signal_has_a_sender(void **state)
 		 .by_comm = "kill");
 	put_wait(.pid = 10, .from = 500 * MS, .to = 600 * MS, .call = "pause", .by = "signal");
 	r = path_loaded();
-	expect_part(r, "cpu", "b", NULL, 100 * MS);
+	/* the last one has none, as of a timer: the process waits for its child */
+	expect_part(r, "cpu", "b", NULL, 200 * MS);
 	expect_part(r, "signal", "a", "kill", 100 * MS);
+	report_free(r);
+}
+
+/* It waits for its child until the trace ends, or until timeout(1) ends both; without a child it waits for a signal. */
+static void a_wait_that_nobody_ended_is_for_the_child(void **state)
+{
+	struct report *r;
+
+	put_root(10, "a", 1000 * MS);
+	put_process(20, 10, "b", 200 * MS, 1000 * MS);
+	put_process(30, 10, "short", 300 * MS, 400 * MS);
+	put_wait(.pid = 20, .from = 500 * MS, .to = 900 * MS, .state = "disk", .by = "disk", .fid = 1, .file = "x");
+	put_wait(.pid = 10, .from = 10 * MS, .to = 110 * MS, .call = "pause", .by = "signal");
+	put_wait(.pid = 10, .from = 300 * MS, .to = 1000 * MS, .call = "wait4", .by = "end");
+	r = path_loaded();
+	expect_part(r, "disk-read", "b", "x", 400 * MS);
+	expect_part(r, "cpu", "b", NULL, 300 * MS);
 	expect_part(r, "signal", "a", "-", 100 * MS);
+	report_free(r);
+}
+
+/* A signal that ends a read shows nothing of what would have been read: the sender is not what it waited for. */
+static void a_signal_that_interrupts_is_no_answer(void **state)
+{
+	struct report *r;
+
+	put_root(10, "timeout", 1000 * MS);
+	put_process(20, 10, "python", 0, 1000 * MS);
+	put_wait(.pid = 20, .from = 100 * MS, .to = 900 * MS, .call = "read", .by = "signal", .by_pid = 10);
+	put_wait(.pid = 10, .from = 0, .to = 900 * MS, .call = "rt_sigsuspend", .by = "signal");
+	r = path_loaded();
+	expect_part(r, "unended", "python", "read", 800 * MS);
 	report_free(r);
 }
 
@@ -257,6 +289,8 @@ int main(void)
 		IN_TREE(a_call_that_the_job_serves_is_followed),
 		IN_TREE(a_terminal_is_known_by_its_path),
 		IN_TREE(a_signal_has_a_sender),
+		IN_TREE(a_wait_that_nobody_ended_is_for_the_child),
+		IN_TREE(a_signal_that_interrupts_is_no_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,19 @@ static void a_job_that_waits_for_a_device_waits_for_the_outside(void **state)
 	expect_answer(waits_for_device("video0"), "outside-wait", 75, "waiting for a device: video#");
 }
 
+/* The end of the trace, or a signal, finds it waiting for a message. */
+static void a_message_that_never_comes(void **state)
+{
+	expect_answer(waits_for(1900 * MS, (struct put_wait){ .call = "read", .by = "end" }), "no-answer", 95,
+		      "waiting, until a signal or the end: read (python): 1.90 s");
+}
+
+static void a_signal_that_is_waited_for_comes(void **state)
+{
+	expect_not(waits_for(1900 * MS, (struct put_wait){ .call = "pause", .by = "signal", .by_pid = 77 }),
+		   "no-answer");
+}
+
 /* --- loading programs --------------------------------------------------------------------------------------- */
 
 /* PID opens programs every 100 ms until TO. */
@@ -717,6 +730,8 @@ int main(void)
 		IN_TREE(a_job_that_loads_its_program),
 		IN_TREE(a_job_that_waits_for_a_gpu_trains),
 		IN_TREE(a_job_that_waits_for_a_device_waits_for_the_outside),
+		IN_TREE(a_message_that_never_comes),
+		IN_TREE(a_signal_that_is_waited_for_comes),
 		IN_TREE(what_happens_once_gives_way_to_what_goes_on),
 		IN_TREE(what_happens_once_may_be_nearly_all),
 		IN_TREE(a_job_that_has_loaded_its_program_computes),
