@@ -301,19 +301,22 @@ uint32_t path_lives_find(const struct path_lives *lives, uint64_t tid, uint64_t 
 
 uint32_t path_lives_child(const struct path_lives *lives, uint32_t process, uint64_t begin_ns, uint64_t end_ns)
 {
-	uint64_t most_ns = 0;
+	uint64_t most_ns = 0, all_ns = 0;
 	uint32_t most = 0;
 
 	for (uint32_t i = lives->process[process].child; i; i = lives->process[i].next) {
 		const struct path_process *p = &lives->process[i];
 		const uint64_t from_ns = MAX(p->begin_ns, begin_ns), to_ns = MIN(p->end_ns, end_ns);
 
-		if (p->main && to_ns > from_ns && to_ns - from_ns > most_ns) {
+		if (!p->main || to_ns <= from_ns)
+			continue;
+		all_ns += to_ns - from_ns;
+		if (to_ns - from_ns > most_ns) {
 			most_ns = to_ns - from_ns;
 			most = p->main;
 		}
 	}
-	return most;
+	return all_ns - most_ns <= most_ns / PATH_OTHERS_PART ? most : 0;
 }
 
 bool path_lives_is_below(const struct path_lives *lives, uint32_t process, uint32_t root)

@@ -15,6 +15,8 @@
 struct scan;
 
 #define PATH_LIVES_MAX (1U << 20)
+/* Children that lived for this part of the time of another one, all together, are beside it for a moment. */
+#define PATH_OTHERS_PART 5
 
 struct path_life {
 	uint64_t begin_ns; /* 0: before the trace */
@@ -59,7 +61,7 @@ int path_lives_end(struct path_lives *lives);
 
 /* Returns the thread that had TID at AT, the first one where all began later; 0: none has had it. */
 uint32_t path_lives_find(const struct path_lives *lives, uint64_t tid, uint64_t at_ns);
-/* Returns the first thread of the child of PROCESS that lived for most of [BEGIN, END); 0: none did. */
+/* Returns the first thread of the one child of PROCESS in [BEGIN, END); 0: there is none, or others lived as long. */
 uint32_t path_lives_child(const struct path_lives *lives, uint32_t process, uint64_t begin_ns, uint64_t end_ns);
 /* Whether PROCESS is ROOT, or one of its children's children. */
 bool path_lives_is_below(const struct path_lives *lives, uint32_t process, uint32_t root);

@@ -20,6 +20,7 @@
 #define LIKE_ONCE 0.7 /* of what happens once: that is the answer of a longer job */
 #define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
 #define COLD 0.25 /* of reads and the CPU time in them: these reads came from a disk */
+#define MOST 0.5
 #define NEARLY_ALL 0.9
 #define RECLAIMS_LEAST 20
 #define READ_AGAIN 0.3 /* of the bytes from disk */
@@ -315,11 +316,29 @@ static bool gives_way(const struct shares *shares, const struct cause *most)
 	       !(most->sure && part_of(shares, ns_of(shares, most)) >= LEAST_PART);
 }
 
+static bool is_of(const struct shares *shares, const struct path_sum *sum, const struct cause *cause)
+{
+	return &causes[counts_as(shares, cause_of_leaf(shares, &sum->leaf))] == cause;
+}
+
+/* Returns the part of CAUSE's time in processes that serve others. */
+static double part_of_workers(const struct shares *shares, const struct cause *cause)
+{
+	const struct report_path_root *root = shares->root;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < root->sums.n; i++)
+		ns += root->sums.v[i].leaf.role == PATH_WORKER && is_of(shares, &root->sums.v[i], cause) ?
+			      root->sums.v[i].ns :
+			      0;
+	return (double)ns / (double)MAX(ns_of(shares, cause), 1);
+}
+
 /* Whether the answer so far says more: of all loaders, one is late. */
 static bool is_more(const struct shares *shares, const struct finding *answer, const struct cause *most)
 {
 	return strcmp(answer->rule->code, "straggler-worker") == 0 && !shares->report->path->slow_rank.pid &&
-	       !most->starting && (most->roles == ROLE(WORKER) || most->kinds & KIND(DISK_READ));
+	       !most->starting && part_of_workers(shares, most) >= MOST;
 }
 
 /*
@@ -365,11 +384,6 @@ bool path_answer(const struct report *report, struct finding *answer)
 }
 
 /* --- evidence ---------------------------------------------------------------------------------------------------- */
-
-static bool is_of(const struct shares *shares, const struct path_sum *sum, const struct cause *cause)
-{
-	return &causes[counts_as(shares, cause_of_leaf(shares, &sum->leaf))] == cause;
-}
 
 /* Shows for whom, or for which file, most of CAUSE's time was. */
 static void show_detail(const struct shares *shares, struct finding *finding, const struct cause *cause)

@@ -46,7 +46,7 @@ static void words(const struct report *report, const struct path_leaf *leaf, FIL
 		fprintf(line, " (%s%s%s%s%s%s%s%s)", process, leaf->thread ? "'s thread" : "", roles[leaf->role],
 			leaf->starting ? ", loading its program" : "", leaf->rank ? ", the slow rank" : "",
 			leaf->gil ? ", with Python's lock" : "", leaf->held ? ", with a lock on a file" : "",
-			leaf->inferred ? "; inferred from polls" : "");
+			leaf->inferred ? "; inferred" : "");
 }
 
 /* Prints TEXT after INDENT columns that are in use. */

@@ -257,6 +257,23 @@ static void a_wait_that_nobody_ended_is_for_the_child(void **state)
 	report_free(r);
 }
 
+/* Of two children that live as long, one reads and the other one waits for it: what they did is what it waited for. */
+static void a_wait_that_nobody_ended_is_for_what_children_did(void **state)
+{
+	struct report *r;
+
+	put_root(10, "sh", 1000 * MS);
+	put_process(20, 10, "python", 0, 1000 * MS);
+	put_process(30, 10, "tee", 0, 1000 * MS);
+	put_wait(.pid = 20, .from = 0, .to = 1000 * MS, .state = "disk", .by = "disk", .fid = 1, .file = "x");
+	put_wait(.pid = 30, .from = 0, .to = 1000 * MS, .call = "read", .by = "end");
+	put_wait(.pid = 10, .from = 0, .to = 1000 * MS, .call = "wait4", .by = "end");
+	r = path_loaded();
+	expect_part(r, "disk-read", "python", "x", 1000 * MS);
+	assert_true(part_of(r, "disk-read", "python", "x").leaf.inferred);
+	report_free(r);
+}
+
 /* A signal that ends a read shows nothing of what would have been read: the sender is not what it waited for. */
 static void a_signal_that_interrupts_is_no_answer(void **state)
 {
@@ -290,6 +307,7 @@ int main(void)
 		IN_TREE(a_terminal_is_known_by_its_path),
 		IN_TREE(a_signal_has_a_sender),
 		IN_TREE(a_wait_that_nobody_ended_is_for_the_child),
+		IN_TREE(a_wait_that_nobody_ended_is_for_what_children_did),
 		IN_TREE(a_signal_that_interrupts_is_no_answer),
 	};
 
