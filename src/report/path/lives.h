@@ -31,6 +31,8 @@ struct path_process {
 	uint64_t exec_ns; /* when it executed its first program; 0: never */
 	uint64_t program_ns; /* when it executed its last one; 0: likewise */
 	uint64_t loaded_ns; /* when it had loaded its programs and packages; 0: it has loaded none */
+	uint64_t opened_ns; /* when it opened the last of OPENED more, after a break */
+	uint32_t opened; /* since LOADED */
 	uint32_t pid, ppid;
 	uint32_t parent; /* a process; 0: it is not of the job */
 	uint32_t child, next; /* its newest child, and the one before it of its parent; 0: none */

@@ -13,8 +13,9 @@
 #include "report/scan/part.h"
 #include "report/scan/scan.h"
 
-/* Imports compute for seconds between two files. */
+/* Imports compute for seconds between two files, and then go on: an open for each so much of the time since. */
 #define PATH_LOAD_BREAK_NS (3 * NSEC_PER_SEC)
+#define PATH_LOAD_EACH_NS (NSEC_PER_SEC / 2)
 /* A shorter fault has no row in waits.out. */
 #define PATH_FAULT_LEAST_NS NSEC_PER_MSEC
 
@@ -245,13 +246,23 @@ static uint32_t life_of(struct path_source *source, const struct report_call_fac
 	return source->last_life;
 }
 
-/* A process that goes on opening programs and packages, without a long break, is still loading them. */
+/*
+ * A process that goes on opening programs and packages, without a long break, is still loading them. One that computes
+ * for seconds and opens a single one, as for a late import, an encoding or a look at /proc, has been at work meanwhile.
+ */
 static void load(struct path_process *process, uint64_t begin_ns, uint64_t end_ns)
 {
 	const uint64_t since_ns = MAX(MAX(process->begin_ns, process->program_ns), process->loaded_ns);
+	const uint64_t last_ns = MAX(since_ns, process->opened_ns);
 
-	if (begin_ns <= since_ns || begin_ns - since_ns <= PATH_LOAD_BREAK_NS)
-		process->loaded_ns = MAX(process->loaded_ns, end_ns);
+	if (begin_ns > last_ns && begin_ns - last_ns > PATH_LOAD_BREAK_NS)
+		return;
+	process->opened_ns = MAX(process->opened_ns, end_ns);
+	process->opened++;
+	if (begin_ns > since_ns && (begin_ns - since_ns) / PATH_LOAD_EACH_NS >= process->opened)
+		return;
+	process->loaded_ns = MAX(process->loaded_ns, process->opened_ns);
+	process->opened = 0;
 }
 
 void report_path_call(struct report_path *path, const struct scan *s, const struct report_call_facts *c)

@@ -287,19 +287,54 @@ static void what_is_opened_after_the_data_is_not_loading(void **state)
 	report_free(r);
 }
 
-/* Imports compute between two files, but not for more than 3 s. */
+/* Opens COUNT modules from AT on, one each 10 ms. */
+static void put_imports(uint64_t at, unsigned int count)
+{
+	for (uint64_t begin = at; begin < at + count * 10 * MS; begin += 10 * MS)
+		put_open(MODULE, .from = begin, .to = begin + 10 * MS);
+}
+
+/* Imports compute between two files, and go on, but not for more than 3 s. */
 static void a_long_break_ends_the_loading(void **state)
 {
 	struct report *r;
 
 	put_computing_root(10000 * MS);
 	put_files();
-	put_open(MODULE, .from = 1000 * MS, .to = 1010 * MS);
-	put_open(MODULE, .from = 4000 * MS, .to = 4010 * MS);
-	put_open(MODULE, .from = 7100 * MS, .to = 7110 * MS);
-	put_open(MODULE, .from = 7200 * MS, .to = 7210 * MS);
+	put_imports(1000 * MS, 4);
+	put_imports(4000 * MS, 16);
+	put_imports(7200 * MS, 16);
 	r = path_loaded();
-	assert_int_equal(starting_ns(r, "python"), 4010 * MS);
+	assert_int_equal(starting_ns(r, "python"), 4160 * MS);
+	report_free(r);
+}
+
+/* A late import, at the end of a job that has computed all the time. */
+static void a_break_before_few_modules_ends_the_loading(void **state)
+{
+	struct report *r;
+
+	put_computing_root(5000 * MS);
+	put_files();
+	put_imports(10 * MS, 10);
+	put_imports(2500 * MS, 3);
+	r = path_loaded();
+	assert_int_equal(starting_ns(r, "python"), 110 * MS);
+	report_free(r);
+}
+
+/* A monitor that looks at a file of the system once a second. */
+static void modules_in_large_intervals_are_not_loading(void **state)
+{
+	struct report *r;
+
+	put_computing_root(30000 * MS);
+	put_files();
+	put_imports(10 * MS, 10);
+	for (uint64_t at = 1000 * MS; at < 29000 * MS; at += 1000 * MS)
+		put_open(MODULE, .from = at, .to = at + MS);
+	r = path_loaded();
+	assert_int_equal(starting_ns(r, "python"), 110 * MS);
 	report_free(r);
 }
 
@@ -436,7 +471,9 @@ int main(void)
 		IN_TREE(a_fault_of_another_thread_makes_no_difference),
 		IN_TREE(a_sleep_is_no_fault),
 		IN_TREE(a_process_loads_until_its_last_program),
+		IN_TREE(modules_in_large_intervals_are_not_loading),
 		IN_TREE(what_is_opened_after_the_data_is_not_loading),
+		IN_TREE(a_break_before_few_modules_ends_the_loading),
 		IN_TREE(a_long_break_ends_the_loading),
 		IN_TREE(a_process_without_programs_loads_nothing),
 		IN_TREE(each_process_loads_its_own_programs),
