@@ -247,6 +247,7 @@ static void add_interference(const struct scan *scan, enum report_t t, uint64_t 
 											      &causes->alone;
 	reads->n++;
 	reads->ns += lat_ns;
+	interference->read_ns += lat_ns;
 }
 
 void report_causes_request(const struct scan *scan, enum report_t t, uint64_t bytes, uint64_t lat_ns)

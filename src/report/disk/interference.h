@@ -14,6 +14,7 @@
 #define INTERFERENCE_BINS 1024 /* for a read that is longer, it is not known whether there were writes */
 
 struct interference {
+	uint64_t read_ns; /* of the job's reads, by the caller */
 	uint64_t bin; /* of the last write, 1 + its number; 0: none */
 	uint64_t wrote[INTERFERENCE_BINS / 64];
 };

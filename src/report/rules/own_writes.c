@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whether a job's reads waited behind its own writes to the same disk, by the requests of bio.out. */
+#include <string.h>
+
 #include "base/fmt.h"
 #include "report/disk/causes.h"
 #include "report/rules/rules_impl.h"
@@ -8,17 +10,21 @@
 #define LEAST_TIME 0.3 /* of the trace: so long in all were writes to it on their way */
 #define OF_JOB 0.5 /* of the bytes written: so many are of the job */
 
-/* Returns the disk whose reads took the most time; NULL: none was read. */
+/* Returns the disk from which the job's reads took the most time, whatever others read; NULL: it read from none. */
 static const struct report_disk *slowest(const struct report *r)
 {
 	const struct report_disk *most = NULL;
+	uint64_t most_ns = 0;
 
 	for (uint32_t i = 0; i < r->disks.n; i++) {
 		const struct report_disk *disk = table_at(&r->disks, i);
-		const struct hist *lat = disk->op[REPORT_R].lat;
+		const struct interference *of_job =
+			table_find(&r->causes->disks, table_key(disk->name, strlen(disk->name)));
 
-		if (lat && !disk->stacked && (!most || lat->sum > most->op[REPORT_R].lat->sum))
+		if (disk->op[REPORT_R].lat && !disk->stacked && of_job && of_job->read_ns > most_ns) {
 			most = disk;
+			most_ns = of_job->read_ns;
+		}
 	}
 	return most;
 }

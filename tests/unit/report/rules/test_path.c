@@ -493,12 +493,12 @@ static void bytes_of_a_pipe_are_not_synced(void **state)
 	expect_answer(syncs(25, 100, "fsync"), "log-sync", 60, "syncing to disk");
 }
 
-/* A request to the disk sda: PID reads or writes the file FID; it takes 200 ms. */
-static void put_request(char type, unsigned int i, unsigned int pid, unsigned int fid, uint64_t bytes)
+/* A request to the disk ON: PID reads or writes the file FID; it takes 200 ms. */
+static void put_request(const char *on, char type, unsigned int i, unsigned int pid, unsigned int fid, uint64_t bytes)
 {
 	put(BIO, (300 + 150 * i) * MS,
-	    "%u\t%u\tx\t0\tswapper/0\tsda\t%c\t%u\t%llu\t200000000\t1000000\t-\t0\tdata\t%u\t0\t1\t%u\t%u\tx\t1\tx",
-	    pid, pid, type, 4096 * i, (unsigned long long)bytes, fid, pid, pid);
+	    "%u\t%u\tx\t0\tswapper/0\t%s\t%c\t%u\t%llu\t200000000\t1000000\t-\t0\tdata\t%u\t0\t1\t%u\t%u\tx\t1\tx", pid,
+	    pid, on, type, 4096 * i, (unsigned long long)bytes, fid, pid, pid);
 }
 
 /* The job reads for 1200 ms from a disk to which PID writes BYTES to the file FID for each MiB that the job reads. */
@@ -510,8 +510,8 @@ static struct report *reads_beside_writes(unsigned int pid, unsigned int fid, ui
 	put_file(3, "/out/model.ckpt");
 	put_file(4, "/var/log/other");
 	for (unsigned int i = 0; i < 10; i++) {
-		put_request('R', i, 10, 2, 1 << 20);
-		put_request('W', i, pid, fid, bytes);
+		put_request("sda", 'R', i, 10, 2, 1 << 20);
+		put_request("sda", 'W', i, pid, fid, bytes);
 	}
 	put_write(.pid = 10, .from = 50 * MS, .to = 51 * MS, .fid = 3, .file = "model.ckpt", .bytes = 10 << 20);
 	put_read(.pid = 10, .from = 90 * MS, .to = 1310 * MS, .fid = 2, .file = "x.bin", .bytes = 10 << 20);
@@ -524,6 +524,16 @@ static void reads_wait_behind_writes_of_the_job(void **state)
 {
 	expect_answer(reads_beside_writes(10, 3, 1 << 20), "own-writes", 61,
 		      "the job wrote 10.0 MiB to /out/model.ckpt");
+}
+
+/* Another program of the machine reads from another disk for longer than the job. */
+static void reads_of_others_hide_no_writes(void **state)
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		for (unsigned int n = 0; n < 10; n++)
+			put_request("sdb", 'R', i, 77, 4, 1 << 20);
+	}
+	reads_wait_behind_writes_of_the_job(state);
 }
 
 static void a_few_bytes_keep_no_disk_busy(void **state)
@@ -756,6 +766,7 @@ int main(void)
 		IN_TREE(large_writes_are_no_log),
 		IN_TREE(sizes_are_no_syncs),
 		IN_TREE(bytes_of_a_pipe_are_not_synced),
+		IN_TREE(reads_of_others_hide_no_writes),
 		IN_TREE(reads_wait_behind_writes_of_the_job),
 		IN_TREE(a_few_bytes_keep_no_disk_busy),
 		IN_TREE(a_limit_of_memory_makes_it_read_again),
