@@ -1,0 +1,316 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""causes.py JOB [FOLDER] --account FILE: a small job of 2 to 3 s that one cause makes slow.
+
+FOLDER has the files that the job reads, or takes those that it writes. FILE gets JSON, by the job's own clock: `code` of
+the cause, `cause_ns` that it took, and `life_ns` of the process since its first line. JOB is one of:
+
+    asyncio       an event loop awaits a thread that computes
+    checkpoint    a few large files are written, each with one sync at its end
+    child         a short program for each sample
+    first-epoch   four epochs over the same files, only the first of which reads them from the disk
+    hashing       the main thread waits for two threads that compute hashes, without Python's lock
+    http          samples come from a server: FOLDER is the file in which `causes.py server FILE` leaves its port
+    lock          another process holds the lock of a file
+    log-sync      a line of a log is synced in each step
+    mapped-write  a file is written from a mapping of another one that is not in the page cache
+    names         all files of a folder are listed and stat(2) called on them
+    own-writes    a thread saves files to the disk that a loader reads
+    polling       the trainer looks every 2 ms whether its loader has a sample; the loader reads files
+    reads         files are read
+    stopped       SIGSTOP, and SIGCONT after 1.5 s
+"""
+import time
+
+BEGAN_NS = time.monotonic_ns()  # imports are a part of the life
+import argparse
+import asyncio
+import concurrent.futures
+import contextlib
+import fcntl
+import hashlib
+import http.client
+import http.server
+import json
+import mmap
+import multiprocessing
+import os
+import queue
+import signal
+import subprocess
+import threading
+
+BLOCK = bytes(4096)
+now = time.monotonic_ns
+
+
+class Account:
+    """What the cause has taken so far."""
+
+    def __init__(self):
+        self.ns = 0
+
+    @contextlib.contextmanager
+    def cause(self):
+        begin = now()
+        yield
+        self.ns += now() - begin
+
+
+def compute(ms, data=BLOCK):
+    """Takes MS of this thread's CPU time."""
+    end = time.thread_time_ns() + ms * 10**6
+    while time.thread_time_ns() < end:
+        hashlib.sha256(data).digest()
+
+
+def paths(folder):
+    return sorted(entry.path for entry in os.scandir(folder) if entry.name.startswith("sample-"))
+
+
+def read(path):
+    with open(path, "rb", buffering=0) as f:
+        return f.read()
+
+
+def save(path, pieces):
+    """Writes a file of so many MiB/4, and syncs it."""
+    with open(path, "wb", buffering=0) as f:
+        for _ in range(pieces):
+            f.write(os.urandom(1 << 18))
+        os.fsync(f.fileno())
+
+
+# --- jobs: each returns the code of its cause --------------------------------------------------------------------
+
+
+def run_asyncio(_, account):
+    async def steps():
+        for _ in range(80):
+            await asyncio.to_thread(compute, 25)
+
+    before = time.process_time_ns()
+    asyncio.run(steps())
+    account.ns = time.process_time_ns() - before
+    return "cpu-bound"
+
+
+def run_checkpoint(folder, account):
+    for epoch in range(3):
+        compute(150)
+        with account.cause():
+            save(f"{folder}/checkpoint-{epoch}", 14)
+    return "checkpoint-write"
+
+
+def run_child(_, account):
+    for _ in range(40):
+        with account.cause():
+            subprocess.run(["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done"], check=True)
+        compute(5)
+    return "child-process"
+
+
+def run_first_epoch(folder, account):
+    for epoch in range(4):
+        for path in paths(folder):
+            with account.cause():
+                sample = read(path)
+            compute(2, sample)
+        print(f"epoch {epoch}: loss {1 / (1 + epoch):.3f}", flush=True)
+    return "storage-read"
+
+
+def run_hashing(_, account):
+    data = bytes(1 << 24)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool, account.cause():
+        list(pool.map(lambda _: compute(250, data), range(16)))
+    return "cpu-bound"
+
+
+def run_http(port_file, account):
+    with open(port_file, encoding="ascii") as f:
+        server = http.client.HTTPConnection("127.0.0.1", int(f.read()))
+    for number in range(45):
+        with account.cause():
+            server.request("GET", f"/sample-{number}")
+            sample = server.getresponse().read()
+        compute(8, sample)
+    return "network-read"
+
+
+def run_lock(folder, account):
+    path, (ready, hold) = f"{folder}/lock", os.pipe()
+    child = os.fork()
+    with open(path, "w", encoding="ascii") as f:
+        if not child:
+            fcntl.lockf(f, fcntl.LOCK_EX)
+            os.write(hold, b"x")
+            time.sleep(1.5)
+            os._exit(0)
+        os.read(ready, 1)
+        with account.cause():
+            fcntl.lockf(f, fcntl.LOCK_EX)
+        compute(600)
+    os.waitpid(child, 0)
+    return "lock-wait"
+
+
+def run_log_sync(folder, account):
+    with open(f"{folder}/metrics.jsonl", "w", encoding="ascii") as log:
+        begin, step = now(), 0
+        while now() - begin < 2 * 10**9:
+            compute(1)
+            with account.cause():
+                log.write(json.dumps({"step": step, "loss": 1 / (1 + step)}) + "\n")
+                log.flush()
+                os.fsync(log.fileno())
+            step += 1
+    return "log-sync"
+
+
+def run_mapped_write(folder, account):
+    with open(f"{folder}/model", "rb") as f, open("copy", "wb", buffering=0) as copy:
+        with mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ) as model, memoryview(model) as view, account.cause():
+            at = 0
+            while at < len(view):
+                at += copy.write(view[at:at + (1 << 18)])
+    return "storage-read"
+
+
+def run_names(folder, account):
+    with account.cause():
+        sizes = [os.stat(f"{where}/{name}").st_size for where, _, names in os.walk(folder) for name in names]
+    for _ in range(2):
+        compute(200)
+    print(f"{len(sizes)} files of {sum(sizes)} bytes")
+    return "open-metadata"
+
+
+def load(samples, files, read_ns):
+    """Puts all files; READ_NS gets the time that reading took."""
+    for path in files:
+        begin = now()
+        sample = read(path)
+        read_ns.value += now() - begin
+        samples.put(sample)
+    samples.put(None)
+
+
+def run_own_writes(folder, account):
+    samples, stop, read_ns = multiprocessing.Queue(4), threading.Event(), multiprocessing.Value("q")
+
+    def keep_saving():
+        number = 0
+        while not stop.is_set():
+            save(f"{folder}/checkpoint-{number % 2}", 8)
+            number += 1
+
+    loader = multiprocessing.Process(target=load, args=(samples, paths(folder), read_ns))
+    loader.start()
+    saver = threading.Thread(target=keep_saving)
+    saver.start()
+    while True:
+        with account.cause():
+            sample = samples.get()
+        if sample is None:
+            break
+        compute(1, sample)
+    stop.set()
+    saver.join()
+    loader.join()
+    return "own-writes"
+
+
+def run_polling(folder, account):
+    samples, read_ns = multiprocessing.Queue(8), multiprocessing.Value("q")
+    loader = multiprocessing.Process(target=load, args=(samples, paths(folder), read_ns))
+    loader.start()
+
+    def next_sample():
+        while True:
+            try:
+                return samples.get_nowait()
+            except queue.Empty:
+                time.sleep(0.002)
+
+    computed = 0
+    while True:
+        with account.cause():
+            sample = next_sample()
+        if sample is None:
+            break
+        begin = now()
+        compute(2, sample)
+        computed += now() - begin
+    loader.join()
+    account.ns = read_ns.value - computed  # the rest of its waits is pauses after the end of a read
+    return "storage-read"
+
+
+def run_reads(folder, account):
+    for path in paths(folder):
+        with account.cause():
+            sample = read(path)
+        compute(3, sample)
+    return "storage-read"
+
+
+def run_stopped(_, account):
+    with subprocess.Popen(["sh", "-c", "sleep 0.3; kill -s STOP $PPID; sleep 1.5; kill -s CONT $PPID"]):
+        last, end = now(), time.thread_time_ns() + 8 * 10**8
+        while time.thread_time_ns() < end:
+            hashlib.sha256(BLOCK).digest()
+            before, last = last, now()
+            if last - before > 10**9:
+                account.ns += last - before
+    return "stopped"
+
+
+# --- the server ---------------------------------------------------------------------------------------------------
+
+
+class Far(http.server.BaseHTTPRequestHandler):
+    """Answers each request after 40 ms, as one in another building."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = 1 << 16
+
+    def do_GET(self):
+        time.sleep(0.04)
+        body = bytes(20000)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(port_file):
+    with http.server.HTTPServer(("127.0.0.1", 0), Far) as server:
+        with open(f"{port_file}.new", "w", encoding="ascii") as f:
+            f.write(f"{server.server_port}\n")
+        os.rename(f"{port_file}.new", port_file)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        server.serve_forever()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("job")
+    parser.add_argument("folder", nargs="?", default=".")
+    parser.add_argument("--account")
+    arguments = parser.parse_args()
+    if arguments.job == "server":
+        return serve(arguments.folder)
+    account = Account()
+    code = globals()[f"run_{arguments.job.replace('-', '_')}"](arguments.folder, account)
+    with open(arguments.account, "w", encoding="ascii") as f:
+        json.dump({"code": code, "cause_ns": account.ns, "life_ns": now() - BEGAN_NS}, f)
+
+
+if __name__ == "__main__":
+    main()
