@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""cause NAME REPORT ACCOUNT [EVIDENCE]: does `report --json' name the cause of a job of tests/workloads/causes.py?
+"""cause NAME REPORT ACCOUNT: does `report --json' name the cause of a job of tests/workloads/causes.py?
 
 Prints a row of the table: name, answer, its share in the report and in the account, both of the path's time, and what is
-wrong. EVIDENCE must be in a line of the answer's. Parts of the path add up to it exactly. The status is 0 if all is right,
-75 if the machine had no time for the job, and 1 otherwise.
+wrong. Parts of the path add up to it exactly. The status is 0 if all is right, 75 if the machine had no time for the job,
+and 1 otherwise.
 """
 import json
 import sys
@@ -13,7 +13,7 @@ BUSY = 0.15  # part of the path's time that may be waits for a CPU
 APART = 0.1  # largest difference of the report from the account, as a part of the path's time
 
 
-def faults(bottleneck, path, own, evidence):
+def faults(bottleneck, path, own):
     """Yields what is wrong."""
     wall = path["wall_ns"]
     if bottleneck["code"] != own["code"]:
@@ -25,23 +25,21 @@ def faults(bottleneck, path, own, evidence):
     total = sum(part["ns"] for part in path["parts"])
     if total != wall:
         yield f"parts add up to {total} ns, not {wall}"
-    if evidence and not any(evidence in line for line in bottleneck["evidence"]):
-        yield f"no line has {evidence!r}"
 
 
 def main():
-    name, report, account, *evidence = sys.argv[1:]
+    name, report, account = sys.argv[1:]
     with open(report, encoding="utf-8") as f:
-        told = json.load(f)
+        answer = json.load(f)
     with open(account, encoding="utf-8") as f:
         own = json.load(f)
-    bottleneck, path = told["bottleneck"], told["path"]
+    bottleneck, path = answer["bottleneck"], answer["path"]
     wall, share = path["wall_ns"], bottleneck.get("share")
     runq = sum(part["ns"] for part in path["parts"] if part["kind"] == "runq")
     if runq > BUSY * wall:
         note, status = f"skip: the machine was busy, {runq / wall:.0%} of the time there was no CPU for it", AGAIN
     else:
-        wrong = "; ".join(faults(bottleneck, path, own, evidence[0] if evidence else None))
+        wrong = "; ".join(faults(bottleneck, path, own))
         note, status = (f"WRONG: {wrong}", 1) if wrong else ("right", 0)
     answer_share = "-" if share is None else f"{share:.2f}"
     print(f"{name:<16} {bottleneck['code']:<17} {answer_share:>6} {own['cause_ns'] / wall:6.2f}  {note}")
