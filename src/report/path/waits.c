@@ -204,6 +204,17 @@ static void settle(struct path_wait *v, uint32_t first, uint32_t n)
 	}
 }
 
+/* Marks the turns of a thread that has many: the lock mostly comes soon after a turn, in a wait that has no row. */
+static void mark_turns(struct path_wait *v, uint32_t first, uint32_t n)
+{
+	uint32_t turns = 0;
+
+	for (uint32_t i = first; i < first + n; i++)
+		turns += v[i].ender.by == PATH_BY_TIMER && is_gil(&v[i]);
+	for (uint32_t i = first; i < first + n && turns >= PATH_GIL_TURNS; i++)
+		v[i].ender.gil |= v[i].ender.by == PATH_BY_TIMER && is_gil(&v[i]);
+}
+
 /* Divides the polls of a thread into slices. */
 static void slice(struct path_wait *v, uint32_t first, uint32_t n)
 {
@@ -228,6 +239,7 @@ int path_waits_end(struct path_waits *waits)
 
 		part(waits->v + range.first, range.n);
 		settle(waits->v, range.first, range.n);
+		mark_turns(waits->v, range.first, range.n);
 		slice(waits->v, range.first, range.n);
 	}
 	return 0;

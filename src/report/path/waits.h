@@ -19,6 +19,7 @@ struct scan;
 /* A thread waits for Python's lock in turns of sys.getswitchinterval(), 5 ms (CPython, Python/ceval_gil.c). */
 #define PATH_GIL_LEAST_NS 4900000U
 #define PATH_GIL_MOST_NS 6500000U
+#define PATH_GIL_TURNS 10U /* fewer may be anything */
 /* What others did while a thread polls is looked at for so long at a time. */
 #define PATH_SLICE_NS 100000000U
 

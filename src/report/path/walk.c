@@ -197,9 +197,16 @@ uint32_t path_walk_ender(const struct path_walk *walk, uint32_t wait)
 	return path_calls[own->ender.call].stops || path_ender_is_interrupted(last) ? 0 : last->life;
 }
 
+/* Whether TO, a thread, held Python's lock while WAIT lasted in turns: it is one of the same process. */
+static bool holds_gil(const struct path_walk *walk, const struct path_wait *wait, uint32_t to)
+{
+	return wait->ender.gil && walk->lives->life[to].process == walk->lives->life[wait->row.life].process;
+}
+
 /* Gives a part of the poll WAIT to what others did in its slice, as far as they did anything. */
 static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, uint64_t begin_ns, uint64_t end_ns)
 {
+	const struct path_wait *own = &walk->waits->v[wait];
 	struct path_polls *polls = &walk->polls;
 	struct path_cut cut = { begin_ns, end_ns, 0, 0 };
 
@@ -207,12 +214,14 @@ static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, u
 	cut.whole = MAX(polls->busy_ns, polls->end_ns - polls->begin_ns);
 	for (unsigned int i = 0; i < polls->n && begin_ns < end_ns; i++) {
 		const uint64_t until_ns = path_cut_next(&cut, polls->share[i].ns);
+		struct path_leaf share = polls->share[i].leaf;
 
-		polls->share[i].leaf.inferred = true;
-		emit(walk, polls->share[i].life, polls->share[i].leaf, begin_ns, until_ns);
+		share.inferred = true;
+		share.gil = holds_gil(walk, own, polls->share[i].life);
+		emit(walk, polls->share[i].life, share, begin_ns, until_ns);
 		begin_ns = until_ns;
 	}
-	emit(walk, walk->waits->v[wait].row.life, leaf, begin_ns, end_ns);
+	emit(walk, own->row.life, leaf, begin_ns, end_ns);
 }
 
 /* Whether nobody has ended the wait: the trace did, or a signal without a sender, as of timeout(1) when it is late. */
@@ -245,15 +254,14 @@ void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, ui
 		return;
 	if (by) {
 		walk->held |= path_calls[own->ender.call].locks;
-		walk->gil |=
-			own->ender.gil && walk->lives->life[by].process == walk->lives->life[own->row.life].process;
+		walk->gil |= holds_gil(walk, own, by);
 		path_walk(walk, by, begin_ns, end_ns);
 		walk->held = held;
 		walk->gil = gil;
 		return;
 	}
 	leaf = path_ender_leaf(&own->ender, last);
-	if (leaf.kind == PATH_POLL || leaf.kind == PATH_UNENDED)
+	if (leaf.kind == PATH_POLL || leaf.kind == PATH_UNENDED || (leaf.kind == PATH_TIMEOUT && own->ender.gil))
 		poll(walk, wait, leaf, begin_ns, end_ns);
 	else
 		emit(walk, own->row.life, leaf, begin_ns, end_ns);

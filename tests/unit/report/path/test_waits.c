@@ -4,22 +4,22 @@
 
 #include "trace.h"
 
-/* The root waits for Python's lock in turns of 5 ms with RAN between them, until thread 11 gives it up at 520. */
-static struct report *turns(uint64_t ran, const char *call)
+/* The root waits 20 times for LENGTH until a timeout, with RAN between them; then thread 11 ends a wait in CALL. */
+static struct report *turns(uint64_t length, uint64_t ran, const char *call)
 {
 	uint64_t at = 100 * MS;
 
 	put_root(10, "python", 1000 * MS);
 	put_event(0, "thread", 10, 11, 1, "python", NULL);
-	for (unsigned int i = 0; i < 20; i++, at += 5 * MS + ran)
-		put_wait(.pid = 10, .from = at, .to = at + 5 * MS, .call = "futex", .by = "timer");
+	for (unsigned int i = 0; i < 20; i++, at += length + ran)
+		put_wait(.pid = 10, .from = at, .to = at + length, .call = "futex", .by = "timer");
 	put_wait(.pid = 10, .from = at, .to = at + 5 * MS, .call = call, .by = "thread", .by_pid = 10, .by_tid = 11);
 	return path_loaded();
 }
 
 static void a_wait_that_begins_again_at_once_is_one_wait(void **state)
 {
-	struct report *r = turns(MS / 100, "futex");
+	struct report *r = turns(5 * MS, MS / 100, "futex");
 
 	expect_part(r, "cpu", "python'", NULL, 105 * MS);
 	expect_part(r, "timeout", "python", NULL, 0);
@@ -30,16 +30,26 @@ static void a_wait_that_begins_again_at_once_is_one_wait(void **state)
 /* A thread that works between its timeouts has other things to do. */
 static void a_wait_after_some_work_is_another_one(void **state)
 {
-	struct report *r = turns(3 * MS, "futex");
+	struct report *r = turns(8 * MS, 3 * MS, "futex");
 
-	expect_part(r, "timeout", "python", "futex", 100 * MS);
+	expect_part(r, "timeout", "python", "futex", 160 * MS);
 	expect_part(r, "cpu", "python'", NULL, 5 * MS);
+	report_free(r);
+}
+
+/* Many turns of 5 ms are for Python's lock also where it comes so soon after them that this wait has no row. */
+static void work_between_turns_of_5_ms_is_done_with_the_lock(void **state)
+{
+	struct report *r = turns(5 * MS, 3 * MS, "futex");
+
+	expect_part(r, "timeout", "python", NULL, 0);
+	expect_part(r, "cpu", "python'", NULL, 105 * MS);
 	report_free(r);
 }
 
 static void a_wait_in_another_call_is_another_one(void **state)
 {
-	struct report *r = turns(MS / 100, "read");
+	struct report *r = turns(5 * MS, MS / 100, "read");
 
 	/* the timeouts are a poll, and thread 11 works meanwhile */
 	expect_part(r, "cpu", "python'", NULL, 105 * MS);
@@ -103,7 +113,8 @@ static struct report *turns_of(uint64_t ns, unsigned int pid, unsigned int tid)
 	put_process(20, 10, "other", 0, 1200 * MS);
 	for (unsigned int i = 0; i < 20; i++)
 		put_wait(.pid = 10, .from = 100 * MS + i * ns, .to = 100 * MS + (i + 1) * ns, .call = "futex",
-			 .by = i < 19 ? "timer" : "thread", .by_pid = i < 19 ? 0 : pid, .by_tid = i < 19 ? 0 : tid);
+			 .by = i < 19 || !pid ? "timer" : "thread", .by_pid = i < 19 ? 0 : pid,
+			 .by_tid = i < 19 ? 0 : tid);
 	return path_loaded();
 }
 
@@ -114,6 +125,17 @@ static void turns_of_5_ms_are_for_the_lock_of_python(void **state)
 	expect_part(r, "cpu", "python'", NULL, 100 * MS);
 	assert_true(part_of(r, "cpu", "python'", NULL).leaf.gil);
 	assert_false(part_of(r, "cpu", "python", NULL).leaf.gil);
+	report_free(r);
+}
+
+/* The lock comes between two turns, after less than a row: a timer ends them all. */
+static void turns_that_a_timer_ends_are_for_it_too(void **state)
+{
+	struct report *r = turns_of(5 * MS, 0, 0);
+
+	assert_true(part_of(r, "cpu", "python'", NULL).leaf.gil);
+	assert_true(part_of(r, "cpu", "python'", NULL).leaf.inferred);
+	assert_false(part_of(r, "cpu", "other", NULL).leaf.gil);
 	report_free(r);
 }
 
@@ -293,11 +315,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_wait_that_begins_again_at_once_is_one_wait),
 		IN_TREE(a_wait_after_some_work_is_another_one),
+		IN_TREE(work_between_turns_of_5_ms_is_done_with_the_lock),
 		IN_TREE(a_wait_in_another_call_is_another_one),
 		IN_TREE(a_lost_cpu_between_two_turns),
 		IN_TREE(rows_may_be_in_any_order),
 		IN_TREE(waits_that_overlap_count_once),
 		IN_TREE(turns_of_5_ms_are_for_the_lock_of_python),
+		IN_TREE(turns_that_a_timer_ends_are_for_it_too),
 		IN_TREE(turns_of_6_ms_are_for_it_too),
 		IN_TREE(turns_of_50_ms_are_not),
 		IN_TREE(turns_for_another_process_are_not),
