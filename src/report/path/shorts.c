@@ -83,33 +83,35 @@ bool path_shorts_take(struct scan *s, void *own)
 
 /* --- less the rows of waits.out ------------------------------------------------------------------------ */
 
-/* Takes one wait of NS off SUM, which may be NULL. */
-static void less(struct path_short *sum, uint64_t ns)
-{
-	if (!sum)
-		return;
-	sum->ns -= MIN(sum->ns, ns);
-	sum->waits -= sum->waits > 0;
-}
-
 static bool is_alike(const struct path_ender *a, const struct path_ender *b)
 {
 	return a->call_name == b->call_name && a->state == b->state && a->by == b->by;
 }
 
-/* Returns the sum that has WAIT in it: that of its ender, or of several. */
-static struct path_short *sum_of_wait(struct path_short *v, uint32_t n, const struct path_wait *wait)
+/* Whether SUM may have WAIT in it: it is of waits for its ender (OF_ENDER), or else for several. */
+static bool may_have(const struct path_short *sum, const struct path_wait *wait, bool of_ender)
 {
-	struct path_short *several = NULL;
+	return !path_ender_can_run(&sum->ender) && is_alike(&sum->ender, &wait->ender) &&
+	       (sum->ender.life == wait->ender.life) == of_ender;
+}
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (path_ender_can_run(&v[i].ender) || !is_alike(&v[i].ender, &wait->ender))
-			continue;
-		if (v[i].ender.life == wait->ender.life)
-			return &v[i];
-		several = &v[i];
-	}
-	return several;
+/* Takes WAIT off the sums that have it: each CPU on which such waits ended has one. */
+static void less_asleep(struct path_short *v, uint32_t n, const struct path_wait *wait)
+{
+	uint64_t ns = wait->wake_ns - wait->row.at_ns;
+	bool counted = false;
+
+	for (unsigned int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < n; i++) {
+			const uint64_t part = may_have(&v[i], wait, pass == 0) ? MIN(v[i].ns, ns) : 0;
+
+			if (!counted && part && v[i].waits) {
+				v[i].waits--;
+				counted = true;
+			}
+			v[i].ns -= part;
+			ns -= part;
+		}
 }
 
 /* Takes NS off the times in the queue, of which each CPU has a row. */
@@ -129,7 +131,7 @@ static void less_wait(struct path_short *v, uint32_t n, const struct path_wait *
 		less_runq(v, n, wait->in_ns - wait->row.at_ns);
 		return;
 	}
-	less(sum_of_wait(v, n, wait), wait->wake_ns - wait->row.at_ns);
+	less_asleep(v, n, wait);
 	less_runq(v, n, wait->in_ns - wait->wake_ns);
 }
 

@@ -55,6 +55,23 @@ static void rows_are_taken_off_the_sums(void **state)
 	report_free(r);
 }
 
+/* The waits ended on two CPUs, each of which has a row: one is longer than what the first row has. */
+static void rows_of_several_cpus_are_one_sum(void **state)
+{
+	struct report *r;
+
+	put_root(10, "a", 500 * MS);
+	put_wait(.pid = 10, .from = 50 * MS, .to = 150 * MS, .call = "pread64", .state = "disk", .by = "disk");
+	put_wait(.pid = 10, .from = 200 * MS, .to = 350 * MS, .call = "pread64", .state = "disk", .by = "disk");
+	put_cpu(10, 500 * MS, 240 * MS, 0);
+	put_call(10, 500 * MS, "pread64", 110 * MS, 0, "disk\t-\t-");
+	put_call(10, 500 * MS, "pread64", 150 * MS, 0, "disk\t-\t-");
+	r = path_loaded();
+	expect_part(r, "disk-read", "a", NULL, 260 * MS);
+	expect_part(r, "cpu", "a", NULL, 240 * MS);
+	report_free(r);
+}
+
 /* Two processes hand over many times in a millisecond: each waits while the other one computes. */
 static void short_waits_for_a_thread_are_what_it_did(void **state)
 {
@@ -109,9 +126,9 @@ static void without_sums_a_thread_is_on_a_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(short_waits_share_the_time_between_rows),  IN_TREE(rows_are_taken_off_the_sums),
-		IN_TREE(short_waits_for_a_thread_are_what_it_did), IN_TREE(sums_of_several_threads_have_no_name),
-		IN_TREE(without_sums_a_thread_is_on_a_cpu),
+		IN_TREE(short_waits_share_the_time_between_rows), IN_TREE(rows_are_taken_off_the_sums),
+		IN_TREE(rows_of_several_cpus_are_one_sum),        IN_TREE(short_waits_for_a_thread_are_what_it_did),
+		IN_TREE(sums_of_several_threads_have_no_name),    IN_TREE(without_sums_a_thread_is_on_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
