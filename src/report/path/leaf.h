@@ -74,6 +74,12 @@ struct path_leaf {
 	bool inferred; /* a timer ended the wait: this is what other threads did meanwhile */
 };
 
+/* Whether a leaf of KIND is a wait for a disk, or for what serves files in its place. */
+static inline bool path_is_storage(enum path_kind kind)
+{
+	return kind >= PATH_DISK_READ && kind <= PATH_DISK_FAULT;
+}
+
 /* Returns the leaf's key for a table: different leaves have different keys. */
 uint64_t path_leaf_key(const struct path_leaf *leaf);
 

@@ -7,8 +7,6 @@
 #include "base/util.h"
 #include "report/scan/scan.h"
 
-#define GENERATIONS_MAX 1024 /* a damaged trace may have processes that are each other's parents */
-
 int path_lives_init(struct path_lives *lives, struct path_names *names)
 {
 	lives->names = names;
@@ -321,7 +319,7 @@ uint32_t path_lives_child(const struct path_lives *lives, uint32_t process, uint
 
 bool path_lives_is_below(const struct path_lives *lives, uint32_t process, uint32_t root)
 {
-	for (unsigned int i = 0; process && process != root && i < GENERATIONS_MAX; i++)
+	for (unsigned int i = 0; process && process != root && i < PATH_GENERATIONS_MAX; i++)
 		process = lives->process[process].parent;
 	return process == root;
 }

@@ -15,6 +15,7 @@
 struct scan;
 
 #define PATH_LIVES_MAX (1U << 20)
+#define PATH_GENERATIONS_MAX 1024 /* a damaged trace may have processes that are each other's parents */
 /* Children that lived for this part of the time of another one, all together, are beside it for a moment. */
 #define PATH_OTHERS_PART 5
 

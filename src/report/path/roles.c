@@ -5,8 +5,6 @@
 
 #include "base/util.h"
 
-#define GENERATIONS_MAX 1024
-
 /* Of each process. */
 struct facts {
 	uint32_t served; /* waits that it ended of a process above it */
@@ -23,7 +21,7 @@ static void serve(struct facts *facts, const struct path_lives *lives, uint32_t 
 
 	if (process == master || !path_lives_is_below(lives, process, master))
 		return;
-	for (unsigned int i = 0; process != master && i < GENERATIONS_MAX; i++) {
+	for (unsigned int i = 0; process != master && i < PATH_GENERATIONS_MAX; i++) {
 		facts[process].served += MIN(n, PATH_SERVES);
 		process = lives->process[process].parent;
 	}
@@ -71,7 +69,7 @@ static enum path_role role_of(const struct facts *facts, const struct path_lives
 {
 	enum path_role role = PATH_OWN;
 
-	for (unsigned int i = 0; process && i < GENERATIONS_MAX; i++) {
+	for (unsigned int i = 0; process && i < PATH_GENERATIONS_MAX; i++) {
 		if (facts[process].served >= PATH_SERVES)
 			role = PATH_WORKER;
 		else if (role == PATH_OWN && is_child(facts, lives, process, root_ns))

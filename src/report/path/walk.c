@@ -89,10 +89,10 @@ struct mix_sums {
 	uint64_t whole_ns, cpu_ns, storage_ns, ready_ns;
 };
 
-static bool is_storage(enum path_kind kind)
+/* Whether it is a wait in a call: rows of calls have its time, too. */
+static bool is_in_call(enum path_kind kind)
 {
-	return kind == PATH_DISK_READ || kind == PATH_DISK_WRITE || kind == PATH_DISK_SYNC ||
-	       kind == PATH_DISK_METADATA;
+	return path_is_storage(kind) && kind != PATH_DISK_FAULT;
 }
 
 static struct mix_sums sums_of(const struct path_walk *walk, const struct path_mix *mix)
@@ -107,7 +107,7 @@ static struct mix_sums sums_of(const struct path_walk *walk, const struct path_m
 		sums.whole_ns += sum->ns;
 		sums.cpu_ns += !sum->ender.life && sum->leaf.kind == PATH_CPU ? sum->ns : 0;
 		sums.ready_ns += !sum->ender.life && sum->leaf.kind == PATH_RUNQ ? sum->ns : 0;
-		sums.storage_ns += !sum->ender.life && is_storage(sum->leaf.kind) ? sum->ns : 0;
+		sums.storage_ns += !sum->ender.life && is_in_call(sum->leaf.kind) ? sum->ns : 0;
 	}
 	return sums;
 }

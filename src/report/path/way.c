@@ -74,12 +74,6 @@ static uint32_t from(const struct path_way *way, uint64_t begin_ns, uint64_t end
 	return low;
 }
 
-static bool is_storage(enum path_kind kind)
-{
-	return kind == PATH_DISK_READ || kind == PATH_DISK_WRITE || kind == PATH_DISK_SYNC ||
-	       kind == PATH_DISK_METADATA || kind == PATH_DISK_FAULT;
-}
-
 void path_way_fault(struct path_way *way, uint32_t life, uint64_t begin_ns, uint64_t end_ns, uint32_t name)
 {
 	for (uint32_t i = from(way, begin_ns, end_ns); i < way->n; i++) {
@@ -88,7 +82,7 @@ void path_way_fault(struct path_way *way, uint32_t life, uint64_t begin_ns, uint
 
 		if (first_ns >= last_ns)
 			return;
-		if (piece->life != life || !is_storage(piece->leaf.kind) ||
+		if (piece->life != life || !path_is_storage(piece->leaf.kind) ||
 		    (last_ns - first_ns) * 2 < piece->end_ns - piece->begin_ns)
 			continue;
 		piece->leaf.kind = PATH_DISK_FAULT;
