@@ -10,12 +10,13 @@
 #define LEAST_TIME 0.3 /* of the trace: so long in all were writes to it on their way */
 #define OF_JOB 0.5 /* of the bytes written: so many are of the job */
 
-/* Returns the disk from which the job's reads took the most time, whatever others read; NULL: it read from none. */
-static const struct report_disk *slowest(const struct report *r)
+const struct report_disk *rules_disk_of_reads(const struct report *r)
 {
 	const struct report_disk *most = NULL;
 	uint64_t most_ns = 0;
 
+	if (!r->causes || !r->causes->known)
+		return NULL;
 	for (uint32_t i = 0; i < r->disks.n; i++) {
 		const struct report_disk *disk = table_at(&r->disks, i);
 		const struct interference *of_job =
@@ -55,7 +56,7 @@ static uint64_t written_by_job(const struct report_causes *causes)
 bool rules_own_writes(const struct report *report)
 {
 	const struct report_causes *causes = report->causes;
-	const struct report_disk *disk = causes && causes->known ? slowest(report) : NULL;
+	const struct report_disk *disk = rules_disk_of_reads(report);
 	double written;
 
 	if (!disk || !disk->op[REPORT_W].lat || !most_written(causes))
@@ -74,7 +75,7 @@ static uint64_t mean(const struct report_disk_op *op)
 void rules_show_own_writes(struct report *report, struct finding *finding)
 {
 	const struct report_cause_row *most = most_written(report->causes);
-	const struct report_disk *disk = slowest(report);
+	const struct report_disk *disk = rules_disk_of_reads(report);
 
 	finding_add(finding, "the job wrote %s to %s; the disk %s read %s and wrote %s, %s and %s each",
 		    FMT_BYTES(most->sum.write_bytes), most->path ? most->path : "a file", disk->name,

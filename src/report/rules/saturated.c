@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether a disk was at its limit for most of the job's time, whatever the job's threads did meanwhile. */
+/* Whether the disk that the job reads was at its limit for most of the job's time, whatever the job's threads did
+ * meanwhile. */
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/rules/rules_impl.h"
 
 #define LEAST_BUSY 0.6 /* of the time */
 
-/* Returns the disk that had requests for the longest time; NULL: there is none. */
-static const struct report_disk *busiest(const struct report *r)
-{
-	const struct report_disk *most = NULL;
-
-	for (uint32_t i = 0; i < r->disks.n; i++) {
-		const struct report_disk *disk = table_at(&r->disks, i);
-
-		if (!disk->stacked && (!most || disk_limit_busy_ns(&disk->limit) > disk_limit_busy_ns(&most->limit)))
-			most = disk;
-	}
-	return most;
-}
-
 uint64_t rules_saturated_ns(const struct report *report, uint64_t wall_ns)
 {
-	const struct report_disk *disk = busiest(report);
+	const struct report_disk *disk = rules_disk_of_reads(report);
 	const uint64_t busy_ns = disk ? MIN(disk_limit_busy_ns(&disk->limit), wall_ns) : 0;
 
 	return disk && (double)busy_ns >= LEAST_BUSY * (double)wall_ns && disk_limit_is_reached(&disk->limit) ?
@@ -32,7 +19,7 @@ uint64_t rules_saturated_ns(const struct report *report, uint64_t wall_ns)
 
 void rules_show_saturated(struct report *report, struct finding *finding)
 {
-	const struct report_disk *disk = busiest(report);
+	const struct report_disk *disk = rules_disk_of_reads(report);
 	const struct disk_limit *limit = &disk->limit;
 	const double seconds = (double)disk_limit_busy_ns(limit) / NSEC_PER_SEC;
 

@@ -569,25 +569,31 @@ static void a_few_pages_are_no_limit(void **state)
 	expect_answer(reads_again(5, "cgroup"), "storage-read", 60, "reading from disk");
 }
 
-/* A loader computes for 70 % of the time; its disk reads two requests of EACH, one after the other, ten times. */
-static struct report *decodes_beside_a_disk(uint64_t each)
+/* A loader computes for 70 % of the time; a disk reads two requests of PID, EACH long, one after the other, ten times.
+ */
+static struct report *decodes_beside_a_disk(unsigned int pid, uint64_t each)
 {
 	put_file(2, "/data/x.bin");
 	for (uint64_t i = 0, at = 30 * MS; i < 20; i++, at += i % 2 ? each : 195 * MS - each)
 		put(BIO, at + each,
-		    "20\t20\tx\t0\tswapper/0\tsda\tR\t%llu\t65536\t%llu\t0\t-\t0\tdata\t2\t0\t1\t20\t20\tx\t1\tx",
+		    "%u\t20\tx\t0\tswapper/0\tsda\tR\t%llu\t65536\t%llu\t0\t-\t0\tdata\t2\t0\t1\t20\t20\tx\t1\tx", pid,
 		    (unsigned long long)(i * 4096), (unsigned long long)(i % 2 ? each + MS : each));
 	return loader_starts(4, 400 * MS);
 }
 
 static void a_disk_at_its_limit_sets_the_pace(void **state)
 {
-	expect_answer(decodes_beside_a_disk(90 * MS), "disk-saturated", 90, "the disk sda had requests for 1.8");
+	expect_answer(decodes_beside_a_disk(20, 90 * MS), "disk-saturated", 90, "the disk sda had requests for 1.8");
+}
+
+static void a_disk_of_others_does_not(void **state)
+{
+	expect_answer(decodes_beside_a_disk(77, 90 * MS), "decode-cpu", 70, "on a CPU (loader)");
 }
 
 static void a_disk_with_time_to_spare_does_not(void **state)
 {
-	expect_answer(decodes_beside_a_disk(50 * MS), "decode-cpu", 70, "on a CPU (loader)");
+	expect_answer(decodes_beside_a_disk(20, 50 * MS), "decode-cpu", 70, "on a CPU (loader)");
 }
 
 static void writes_of_others_are_not_of_the_job(void **state)
@@ -773,6 +779,7 @@ int main(void)
 		IN_TREE(a_full_machine_is_no_limit),
 		IN_TREE(a_few_pages_are_no_limit),
 		IN_TREE(a_disk_at_its_limit_sets_the_pace),
+		IN_TREE(a_disk_of_others_does_not),
 		IN_TREE(a_disk_with_time_to_spare_does_not),
 		IN_TREE(writes_of_others_are_not_of_the_job),
 		IN_TREE(names_of_files_from_a_disk),
