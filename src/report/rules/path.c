@@ -21,6 +21,7 @@
 #define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
 #define COLD 0.25 /* of reads and the CPU time in them: these reads came from a disk */
 #define MOST 0.5
+#define LEAST_SERVICE 0.25 /* of the path, from the first time that somebody waits for a worker to the last */
 #define NEARLY_ALL 0.9
 #define RECLAIMS_LEAST 20
 #define READ_AGAIN 0.3 /* of the bytes from disk */
@@ -184,6 +185,24 @@ static bool is_of_gpu(const struct report *r, const struct path_leaf *leaf)
 	return false;
 }
 
+/* Whether processes serve others for a good part of the time: not once, as what a wrapper of Python runs at its start.
+ */
+static bool has_workers(const struct report_path_root *root)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	for (uint32_t i = 0; i < root->sums.n; i++) {
+		const struct path_sum *sum = &root->sums.v[i];
+
+		if (sum->leaf.role != PATH_WORKER)
+			continue;
+		first_ns = MIN(first_ns, sum->first_ns);
+		last_ns = MAX(last_ns, sum->last_ns);
+	}
+	return last_ns > first_ns &&
+	       (double)(last_ns - first_ns) >= LEAST_SERVICE * (double)(root->end_ns - root->begin_ns);
+}
+
 static bool shares_of(const struct report *r, struct shares *shares)
 {
 	const struct report_path_root *root = r->path && r->path->n ? &r->path->root[0] : NULL;
@@ -195,10 +214,9 @@ static bool shares_of(const struct report *r, struct shares *shares)
 	cold_ns = ns_of_kind(root, KIND(DISK_READ) | KIND(DISK_FAULT));
 	shares->cold = (double)cold_ns >= COLD * (double)(cold_ns + ns_of_kind(root, KIND(CPU_READ)));
 	shares->small_syncs = has_small_syncs(r);
-	for (uint32_t i = 0; i < root->sums.n; i++) {
-		shares->serves |= root->sums.v[i].leaf.role == PATH_WORKER;
+	shares->serves = has_workers(root);
+	for (uint32_t i = 0; i < root->sums.n; i++)
 		shares->on_gpu |= is_of_gpu(r, &root->sums.v[i].leaf);
-	}
 	for (uint32_t i = 0; i < root->sums.n; i++) {
 		const struct path_sum *sum = &root->sums.v[i];
 

@@ -330,6 +330,16 @@ static void a_loader_that_sleeps_keeps_a_limit(void **state)
 	expect_answer(sleeps(20), "rate-limit", 75, "sleeping for a given time (loader): 1.50 s");
 }
 
+/* A helper ends three waits of the first process at its start; then that computes alone. */
+static void a_helper_of_the_start_makes_no_trainer(void **state)
+{
+	put_process(20, 10, "helper", 0, 90 * MS);
+	for (uint64_t at = 10 * MS; at < 70 * MS; at += 20 * MS)
+		put_wait(.pid = 10, .from = at, .to = at + 10 * MS, .by = "thread", .by_pid = 20);
+	expect_answer(waits_for(100 * MS, (struct put_wait){ .call = "pause", .by = "signal", .by_pid = 77 }),
+		      "cpu-bound", 94, "on a CPU (python)");
+}
+
 /* In place of a GPU. */
 static void a_trainer_that_sleeps_trains(void **state)
 {
@@ -758,6 +768,7 @@ int main(void)
 		IN_TREE(a_job_with_loaders_trains_when_it_computes),
 		IN_TREE(a_trainer_that_waits_for_most_of_the_time_is_not_bound),
 		IN_TREE(a_loader_that_sleeps_keeps_a_limit),
+		IN_TREE(a_helper_of_the_start_makes_no_trainer),
 		IN_TREE(a_trainer_that_sleeps_trains),
 		IN_TREE(a_slow_rank_has_its_pid),
 		IN_TREE(a_slow_rank_counts_while_others_wait),
