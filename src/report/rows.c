@@ -178,7 +178,7 @@ static bool take_call(struct scan *scan)
 		if (report->datasets)
 			report_datasets_map(report->datasets, c.fid, c.bytes);
 		if (c.file->data)
-			first_data_map(&c.proc->first_data, scan->time_ns - c.lat_ns);
+			first_data_take(&c.proc->first_data, scan->time_ns - c.lat_ns, c.bytes);
 		hist_add(&func->op.size, c.bytes);
 	}
 	pass_call(scan, &c);
@@ -243,7 +243,7 @@ static void add_transfer(struct scan *scan, const struct report_call_facts *fact
 		facts->proc->data_written += bytes;
 	} else if (facts->file && facts->file->data) {
 		facts->proc->data_read += bytes;
-		first_data_read(&facts->proc->first_data, scan->time_ns - facts->lat_ns, bytes);
+		first_data_take(&facts->proc->first_data, scan->time_ns - facts->lat_ns, bytes);
 	}
 	if (facts->file && write)
 		facts->file->write_bytes += bytes;

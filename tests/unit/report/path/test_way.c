@@ -287,6 +287,21 @@ static void what_is_opened_after_the_data_is_not_loading(void **state)
 	report_free(r);
 }
 
+/* Samples that are read by page faults. */
+static void what_is_opened_after_the_data_is_mapped_is_not_loading(void **state)
+{
+	struct report *r;
+
+	put_computing_root(LIFE);
+	put_files();
+	put_open(MODULE, .from = 10 * MS, .to = 20 * MS);
+	put_map(SAMPLE, .from = 250 * MS, .to = 251 * MS, .bytes = 1 << 20);
+	put_open(MODULE, .from = 390 * MS, .to = 400 * MS);
+	r = path_loaded();
+	assert_int_equal(starting_ns(r, "python"), 250 * MS);
+	report_free(r);
+}
+
 /* Opens COUNT modules from AT on, one each 10 ms. */
 static void put_imports(uint64_t at, unsigned int count)
 {
@@ -473,6 +488,7 @@ int main(void)
 		IN_TREE(a_process_loads_until_its_last_program),
 		IN_TREE(modules_in_large_intervals_are_not_loading),
 		IN_TREE(what_is_opened_after_the_data_is_not_loading),
+		IN_TREE(what_is_opened_after_the_data_is_mapped_is_not_loading),
 		IN_TREE(a_break_before_few_modules_ends_the_loading),
 		IN_TREE(a_long_break_ends_the_loading),
 		IN_TREE(a_process_without_programs_loads_nothing),

@@ -24,6 +24,7 @@ enum trace_file {
 	OPEN,
 	CREATE_DEL,
 	CLOSE,
+	MMAP,
 	RW,
 	SYNC,
 	FAULT,
@@ -45,6 +46,8 @@ static const char *const trace_columns[TRACE_FILES] = {
 	[CREATE_DEL] = "create_del 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tMODE\tFLAGS\tFID\tPATH\tPATH2"
 		       "\tFID_BY",
 	[CLOSE] = "close 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tLAST\tFID\tFILE",
+	[MMAP] = "mmap 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tADDR\tLEN\tPROT\tFLAGS\tFD\tOFFSET"
+		 "\tOLD_ADDR\tOLD_LEN\tFID\tFILE",
 	[RW] = "vfs_rw 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES"
 	       "\tFD\tFLAGS\tFID\tFILE",
 	[SYNC] = "sync 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tOFFSET\tLEN\tFID\tFILE",
@@ -56,10 +59,11 @@ static const char *const trace_columns[TRACE_FILES] = {
 	[RECLAIM] = "reclaim 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tLAT_NS\tPAGES",
 };
 static const char *const trace_names[TRACE_FILES] = {
-	[PIDS] = "pids.out",       [FILES] = "files.out",           [WAITS] = "waits.out", [SCHED] = "sched.out",
-	[OPEN] = "open.out",       [CREATE_DEL] = "create_del.out", [CLOSE] = "close.out", [RW] = "vfs_rw.out",
-	[SYNC] = "sync.out",       [FAULT] = "fault.out",           [MARKS] = "marks.out", [BIO] = "bio.out",
-	[RECLAIM] = "reclaim.out",
+	[PIDS] = "pids.out",   [FILES] = "files.out",     [WAITS] = "waits.out",
+	[SCHED] = "sched.out", [OPEN] = "open.out",       [CREATE_DEL] = "create_del.out",
+	[CLOSE] = "close.out", [MMAP] = "mmap.out",       [RW] = "vfs_rw.out",
+	[SYNC] = "sync.out",   [FAULT] = "fault.out",     [MARKS] = "marks.out",
+	[BIO] = "bio.out",     [RECLAIM] = "reclaim.out",
 };
 
 /* Adds a row that ends at END after the begin, in ns. */
@@ -178,10 +182,18 @@ static inline void put_sync_row(const struct put_call *c)
 	    c->func ? c->func : "fsync", (unsigned long long)(c->to - c->from), c->fid, c->file);
 }
 
+static inline void put_map_row(const struct put_call *c)
+{
+	put(MMAP, c->to, "%u\t%u\tx\tmmap\t%llu\t0x7f0000000000\t0x0\t%llu\tREAD\tSHARED\t5\t0\t-\t-\t%u\t%s", c->pid,
+	    c->tid ? c->tid : c->pid, (unsigned long long)(c->to - c->from), (unsigned long long)c->bytes, c->fid,
+	    c->file);
+}
+
 #define put_open(...) put_open_row(&(struct put_call){ __VA_ARGS__ })
 #define put_read(...) put_rw_row('R', &(struct put_call){ __VA_ARGS__ })
 #define put_write(...) put_rw_row('W', &(struct put_call){ __VA_ARGS__ })
 #define put_sync(...) put_sync_row(&(struct put_call){ __VA_ARGS__ })
+#define put_map(...) put_map_row(&(struct put_call){ __VA_ARGS__ })
 
 static inline void put_workload(unsigned int pid, uint64_t end)
 {
