@@ -109,6 +109,7 @@ WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/sys
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/* tests/fuzz/*/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so alloc_shim.so)
+SITE      := $(addprefix $(B)/site/,sitecustomize.py _mark.py __pycache__)
 LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 
 .DELETE_ON_ERROR:
@@ -117,7 +118,7 @@ LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 	check-package bench soak demo python \
 	deps help install uninstall deb rpm clean
 
-all: $(B)/dltraced $(LIBRARIES) $(B)/dltraced-traces.5 $(B)/duckdb.sql
+all: $(B)/dltraced $(LIBRARIES) $(B)/dltraced-traces.5 $(B)/duckdb.sql $(SITE)
 
 help:
 	@sed '/^$$/,$$d; s/^# \{0,1\}//' $(firstword $(MAKEFILE_LIST))
@@ -401,6 +402,14 @@ $(B)/dltraced-traces.5: docs/dltraced-traces.5.in scripts/man-columns $(B)/dltra
 	$(call say,MAN,$@)
 	$(Q)scripts/man-columns $(B)/dltraced $< >$@
 
+# What the workload's Python imports. A file is in the place of the folder in which Python would keep what it has compiled,
+# and which would be a folder of the job's.
+$(B)/site/%.py: python/dltraced/site/%.py
+	$(call say,COPY,$@)
+	$(Q)mkdir -p $(@D) && cp $< $@
+$(B)/site/__pycache__:
+	$(Q)mkdir -p $(@D) && echo 'so that Python writes nothing here' >$@
+
 $(B)/duckdb.sql: $(B)/dltraced
 	$(call say,SQL,$@)
 	$(Q)$(B)/dltraced probes --duckdb >$@
@@ -414,6 +423,7 @@ INSTALL_LIST = \
 	$(patsubst %,644:%:$(mandir)/man8,$(sort $(wildcard docs/*.8))) \
 	644:scripts/dltraced.bash-completion:$(completionsdir):dltraced \
 	644:$(B)/duckdb.sql:$(datadir) \
+	$(patsubst %,644:%:$(datadir)/python/site,$(SITE)) \
 	644:include/dltraced.h:$(includedir) \
 	644:scripts/dltraced.pc.in:$(pkgconfigdir):dltraced.pc \
 	$(call scripts_of,slurm) $(call scripts_of,recipes) \
@@ -463,7 +473,7 @@ uninstall:
 	$(Q)rm -rf "$(DESTDIR)$(datadir)/python/dltraced/__pycache__" "$(DESTDIR)$(datadir)/python/dltraced/site/__pycache__"
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
 	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs/traces" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" \
-		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python" "$(datadir)" "$(libdir)" \
+		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python/site" "$(datadir)/python" "$(datadir)" "$(libdir)" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 	$(Q)$(if $(TO_SYSTEM),,$(for_each) while case $$dir in ($(PREFIX)/*) ;; (*) false ;; esac; do \

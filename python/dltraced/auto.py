@@ -10,6 +10,8 @@ torch is not imported for it. PyTorch 1.13 and 2.
     ai.checkpoint.save/load torch.save, torch.load, torch.distributed.checkpoint
     ai.comm.*               collectives of torch.distributed that the program calls; those of DistributedDataParallel are C++
 
+A program that imports dltraced.ai, or what stands in for DFTracer, marks its regions itself: then none are added.
+
 STEP counts the steps of an optimizer from 0: what comes before step N has N too. EPOCH counts the iterations of a loader.
 A backward pass has the number of samples of its batch, where that is certain (_samples.py).
 """
@@ -51,6 +53,13 @@ def _region(name: str, live: bool = False, **fields: Any) -> Any:
     return implementation.with_source(made, implementation.SOURCE_TORCH)
 
 
+_of_callbacks = False  # a trainer's callback marks all but its loaders
+
+
+def _program_marks() -> bool:
+    return __package__ + ".ai" in sys.modules
+
+
 def _compiling() -> bool:
     """Is torch.compile reading the code that calls us? It is to find the function as it was."""
     compiler = getattr(sys.modules.get("torch"), "compiler", None)
@@ -66,7 +75,7 @@ def _wrap(owner: Any, attribute: str, name: str, live: bool = False, fields: Opt
 
     @functools.wraps(original)
     def timed(*args: Any, **kwargs: Any) -> Any:
-        if _compiling():
+        if _compiling() or _program_marks():
             return original(*args, **kwargs)
         inside = _inside.get()
         if name in inside:
@@ -85,12 +94,18 @@ def _wrap(owner: Any, attribute: str, name: str, live: bool = False, fields: Opt
 # --- loaders ---------------------------------------------------------------------------------------------------
 
 
+def _marks_loaders() -> bool:
+    return _of_callbacks or not _program_marks()
+
+
 def _patch_loaders(module: Any) -> None:
     iterator, loader = module._BaseDataLoaderIter, module.DataLoader
     next_item, begin, next_index, reset = iterator.__next__, loader.__iter__, iterator._next_index, iterator._reset
 
     @functools.wraps(begin)
     def __iter__(self: Any) -> Any:
+        if not _marks_loaders():
+            return begin(self)
         epoch = _progress.epochs.get(self, -1) + 1
         if _progress.step is None:
             _progress.step = 0
@@ -103,6 +118,8 @@ def _patch_loaders(module: Any) -> None:
 
     @functools.wraps(next_item)
     def __next__(self: Any) -> Any:
+        if not _marks_loaders():
+            return next_item(self)
         _progress.epoch = _progress.of_iterator.get(self) if _progress.given is None else _progress.given
         if _progress.step is None:
             _progress.step = 0
@@ -139,6 +156,8 @@ def _patch_fetchers(module: Any) -> None:
 
         @functools.wraps(original)
         def fetch(self: Any, wanted: Any, original: Callable = original) -> Any:
+            if not _marks_loaders():
+                return original(self, wanted)
             worker = sys.modules["torch"].utils.data.get_worker_info()
             with _region("ai.data.batch", **({"worker": worker.id} if worker else {})) as batch:
                 try:
@@ -161,7 +180,7 @@ def _wrap_step(of: type) -> None:
 
     @functools.wraps(original)
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if _compiling() or "step" in _inside.get():  # of a class above, or of an optimizer that this one is made of
+        if _compiling() or _program_marks() or "step" in _inside.get():  # of a class above, or of an optimizer that this one is made of
             return original(self, *args, **kwargs)
         count = _progress.steps.get(self, 0)
         _progress.step = max(count, _progress.step or 0)
@@ -298,6 +317,8 @@ class _Finder:  # not of importlib.abc, whose import alone takes longer than all
 
 def install(names: Iterable[str] = PATCHES) -> None:
     """Marks what of the modules NAMES is imported from now on, and what of it is there already. Only the first call does."""
+    global _of_callbacks
+    _of_callbacks = _of_callbacks or names is LOADERS
     if not implementation.ENABLED or any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, _Finder(names))

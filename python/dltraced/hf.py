@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Regions of a trainer of Hugging Face: Trainer(callbacks=[dltraced.hf.Regions()]). Not beside `python -m dltraced`, which
-marks the same steps."""
+"""Regions of a trainer of Hugging Face: Trainer(callbacks=[dltraced.hf.Regions()]), which knows its steps and epochs
+better than auto.py, and takes its place."""
 from __future__ import annotations
 
 from typing import Any, Optional

@@ -26,6 +26,7 @@
 #include "host/stall/guard.h"
 #include "job/relay.h"
 #include "kernel/ring.h"
+#include "session/python_path.h"
 #include "session/state.h"
 #include "trace/config.h"
 #include "trace/probe.h"
@@ -163,7 +164,7 @@ int manifest_begin(struct session *session)
 	put_cmdline(json, session);
 	json_str(json, "cwd", session->cwd);
 	json_str(json, "experiment", session->cfg->experiment);
-	if (session->cfg->regions_auto)
+	if (python_path_is_set(session->cfg))
 		json_str(json, "regions", "auto");
 	if (session->cfg->nvtx)
 		json_bool(json, "nvtx", true);

@@ -8,22 +8,27 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "dlt/dlt.h"
 #include "host/installed.h"
 #include "host/rights/workload_user.h"
 #include "trace/config.h"
 
 /* As installed; as built. */
-static const char *const places[] = { "../share/dltraced/python", "../python", "../../python", NULL };
+static const char *const places[] = { "../share/dltraced/python", ".", NULL };
 
 /* Returns the folder, or NULL. */
 static char *folder_find(void)
 {
-	char *file = installed_find(places, "dltraced/site/sitecustomize.py"),
-	     *slash = file ? strrchr(file, '/') : NULL;
+	char *file = installed_find(places, "site/sitecustomize.py"), *slash = file ? strrchr(file, '/') : NULL;
 
 	if (slash)
 		*slash = '\0';
 	return file;
+}
+
+bool python_path_is_set(const struct config *cfg)
+{
+	return cfg->argv && cfg->regions_auto && (cfg->regions_named || cfg->probes >> DLT_regions & 1);
 }
 
 int python_path_set(const struct config *cfg, struct workload_user *user)
@@ -31,9 +36,11 @@ int python_path_set(const struct config *cfg, struct workload_user *user)
 	autofree char *folder = NULL;
 	int r;
 
-	if (!cfg->regions_auto)
+	if (!python_path_is_set(cfg))
 		return 0;
 	folder = folder_find();
+	if (!folder && !cfg->regions_named)
+		return 0;
 	if (!folder) {
 		log_err("--regions auto: share/dltraced/python is not beside this program: install it (make install), "
 			"or run the job by `python -m dltraced' from a package of its own");

@@ -3,12 +3,17 @@
 #ifndef SESSION_PYTHON_PATH_H
 #define SESSION_PYTHON_PATH_H
 
+#include <stdbool.h>
+
 struct config;
 struct workload_user;
 
+/* Whether the workload of CFG gets it: by default, and by --regions auto. */
+bool python_path_is_set(const struct config *cfg);
+
 /*
- * Puts our folder in front of PYTHONPATH in USER's environment where CFG has --regions auto. Returns 0, or -errno,
- * which it has logged: -ENOENT where the package is not installed beside this program.
+ * Puts our folder in front of PYTHONPATH in USER's environment, if that is to be. Returns 0, or -errno, which it has
+ * logged: -ENOENT where --regions auto was asked for and the package is not installed beside this program.
  */
 int python_path_set(const struct config *cfg, struct workload_user *user);
 

@@ -149,7 +149,8 @@ static const char *set_regions(struct option_parse *p, void *member, char *arg)
 
 	cfg->regions_auto = both || !strcmp(arg, "auto");
 	cfg->nvtx = both || !strcmp(arg, "nvtx");
-	return cfg->regions_auto || cfg->nvtx || !strcmp(arg, "off") ? NULL : "not one of auto, nvtx, off";
+	cfg->regions_named = cfg->regions_auto || cfg->nvtx;
+	return cfg->regions_named || !strcmp(arg, "off") ? NULL : "not one of auto, nvtx, off";
 }
 
 static const char *set_probes(struct option_parse *parse, void *member, char *arg)
@@ -323,7 +324,7 @@ const struct option_row start_options[] = {
 	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase", add_phase, TO(phases) },
 	{ "probes", 'P', "LIST", "bio,open: only these; -mmap, +syscalls: changes", set_probes, 0,
 	  START_IN_CONFIG | START_BY_SERVICE },
-	{ "regions", 0, "LIST", "Regions of PyTorch, NVTX 3: auto,nvtx; off", set_regions, 0, START_BY_SERVICE },
+	{ "regions", 0, "LIST", "Regions of PyTorch (auto), NVTX 3: auto,nvtx; off", set_regions, 0, START_BY_SERVICE },
 
 	OPTION_HEADING("The trace folder:"),
 	{ "buffer", 0, "SIZE", "Memory of the rings (default: 1/64, up to 1G)", option_buffer, TO(buffer_bytes),
@@ -391,6 +392,7 @@ void start_config_defaults(struct config *cfg)
 		.interval_ns = NSEC_PER_SEC,
 		.min_free_bytes = SPACE_DEFAULT,
 		.log_level = LOG_LEVEL_INFO,
+		.regions_auto = true,
 		.access_budget = CONFIG_ACCESS_BUDGET,
 		.access_hz = CONFIG_ACCESS_HZ,
 		.access_interval_ns = CONFIG_ACCESS_INTERVAL_NS,
@@ -417,7 +419,7 @@ static const char *check(const struct config *cfg)
 		  "--container or --all" },
 		{ cfg->log, workload, "--log keeps a workload's output, and there is no workload" },
 		{ cfg->wait_all, workload, "--wait-all waits for a workload's descendants, and there is no workload" },
-		{ cfg->regions_auto || cfg->nvtx, workload,
+		{ cfg->regions_named, workload,
 		  "--regions needs a workload: the environment of running processes cannot be changed" },
 		{ cfg->nvtx, cfg->probes >> DLT_regions & 1,
 		  "--regions nvtx makes rows of regions, and --probes leaves regions out" },

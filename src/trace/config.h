@@ -101,7 +101,8 @@ struct config {
 		ALLOC_SITES_NONE,
 		ALLOC_SITES_N,
 	} alloc_sites;
-	bool regions_auto; /* --regions auto: the workload's Python marks its regions */
+	bool regions_auto; /* the workload's Python marks the regions of PyTorch */
+	bool regions_named; /* by --regions, not by default */
 	bool nvtx; /* the workload's ranges of NVTX are regions */
 	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
 	enum config_report {

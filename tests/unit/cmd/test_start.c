@@ -229,6 +229,9 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 	assert_false(cfg.probes & printed);
 	accept(ARGS("--phase", "step ([0-9]+)=step \\1", "--phase", "x=y", "--", "x"));
 	assert_int_equal(cfg.phases.n, 2);
+	accept(ARGS("--all"));
+	accept(ARGS("--", "x"));
+	assert_true(cfg.regions_auto && !cfg.nvtx);
 	accept(ARGS("--regions", "auto", "--", "x"));
 	assert_true(cfg.regions_auto);
 	accept(ARGS("--regions", "auto", "--regions", "off", "--", "x"));
