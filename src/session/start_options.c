@@ -459,9 +459,9 @@ static void imply_rotate(struct config *cfg)
 }
 
 /*
- * Sums of CPU scheduling, and rows of waits, are on by default, as the report needs them, but not with --all. Probes that are
- * on by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user requests
- * may not.
+ * Sums of CPU scheduling, and rows of waits, are on by default, as the report needs them, but not with --all. Probes
+ * that are on by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user
+ * requests may not.
  */
 static void imply_optional(struct config *cfg)
 {

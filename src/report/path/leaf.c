@@ -38,6 +38,16 @@ const struct path_kind_facts path_kinds[PATH_KINDS] = {
 
 const char *const path_roles[PATH_ROLES] = { "own", "worker", "child" };
 
+const struct path_doing_facts path_does[PATH_DOINGS] = {
+	[PATH_DOES_ANYTHING] = { NULL, "" },
+	[PATH_STARTS_LOADERS] = { "starting-loaders", ", starting its loaders" },
+	[PATH_FETCHES] = { "fetch", ", making or fetching a batch" },
+	[PATH_COMPUTES] = { "compute", ", in a step" },
+	[PATH_SAVES] = { "save", ", saving a checkpoint" },
+	[PATH_LOADS] = { "load", ", loading a checkpoint" },
+	[PATH_TALKS] = { "comm", ", in a collective" },
+};
+
 #define NAME_BITS 19
 #define KIND_BITS 8
 
@@ -47,7 +57,7 @@ uint64_t path_leaf_key(const struct path_leaf *leaf)
 {
 	const uint64_t flags = (uint64_t)leaf->thread | (uint64_t)leaf->held << 1 | (uint64_t)leaf->inferred << 2 |
 			       (uint64_t)leaf->rank << 3 | (uint64_t)leaf->starting << 4 | (uint64_t)leaf->gil << 5 |
-			       (uint64_t)leaf->role << 6;
+			       (uint64_t)leaf->role << 6 | (uint64_t)leaf->doing << 8;
 
 	return (((flags << KIND_BITS | leaf->kind) << NAME_BITS | leaf->process) << NAME_BITS) | leaf->detail;
 }

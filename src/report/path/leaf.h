@@ -60,10 +60,28 @@ enum path_role {
 
 extern const char *const path_roles[PATH_ROLES];
 
+/* What the leaf's thread does by its own words: the innermost of its regions (docs/regions.md). */
+enum path_doing {
+	PATH_DOES_ANYTHING, /* it does not say */
+	PATH_STARTS_LOADERS,
+	PATH_FETCHES, /* waits for a batch, or makes one */
+	PATH_COMPUTES,
+	PATH_SAVES,
+	PATH_LOADS,
+	PATH_TALKS, /* to other ranks */
+	PATH_DOINGS,
+};
+
+/* Names in JSON, and words for people; those of PATH_DOES_ANYTHING are NULL and "". */
+extern const struct path_doing_facts {
+	const char *name, *words;
+} path_does[PATH_DOINGS];
+
 /* Two leaves with equal members are one part of the path. */
 struct path_leaf {
 	enum path_kind kind;
 	enum path_role role;
+	enum path_doing doing;
 	uint32_t process; /* the name of the thread's process; 0: not known */
 	uint32_t detail; /* a name: of a file, a remote end, a call, a process outside the job; 0: none */
 	bool thread; /* of a thread that is not the process's first */

@@ -25,6 +25,7 @@ struct path_source {
 	struct path_lives lives;
 	struct path_waits waits;
 	struct path_shorts shorts;
+	struct path_doings doings;
 	struct path_way exposed[PATH_ROOTS_MAX], chain[PATH_ROOTS_MAX]; /* of each root */
 	struct table files; /* the name of each, by FID */
 	uint64_t last_tid, last_ns, last_fid; /* of the last call */
@@ -57,6 +58,7 @@ static void source_free(struct path_source *source)
 		path_way_free(&source->chain[i]);
 	}
 	table_free(&source->files);
+	path_doings_free(&source->doings);
 	path_shorts_free(&source->shorts);
 	path_waits_free(&source->waits);
 	path_lives_free(&source->lives);
@@ -126,7 +128,9 @@ static int read_all(struct path_source *source)
 		res = read_waits(source);
 	if (res == 0 && !source->waits.full)
 		res = read_shorts(source);
-	return res;
+	return res < 0 ? res :
+			 path_doings_read(&source->doings, &source->lives, source->report->folder->dirfd,
+					  &source->report->manifest.window);
 }
 
 /* --- paths --------------------------------------------------------------------------------------------- */
@@ -148,6 +152,7 @@ static int walk(const struct path_source *source, const struct path_root *root, 
 	struct path_walk walk;
 	int res = path_walk_init(&walk, &source->shorts, roles, path_way_take, exposed);
 
+	walk.doings = &source->doings;
 	if (res == 0) {
 		path_walk(&walk, root->life, root->begin_ns, root->end_ns);
 		path_polls_forget(&walk.polls);

@@ -35,6 +35,7 @@ static void give(struct path_walk *walk, struct path_piece piece)
 {
 	const struct path_process *process = path_lives_process(walk->lives, piece.life);
 	const uint8_t role = walk->roles[walk->lives->life[piece.life].process];
+	uint64_t until_ns;
 
 	if (piece.begin_ns >= piece.end_ns)
 		return;
@@ -42,6 +43,7 @@ static void give(struct path_walk *walk, struct path_piece piece)
 	piece.leaf.thread = piece.life != process->main;
 	piece.leaf.role = (enum path_role)(role & ~PATH_SLOW_RANK);
 	piece.leaf.rank = role & PATH_SLOW_RANK;
+	piece.leaf.doing = path_doings_at(walk->doings, piece.life, piece.begin_ns, &until_ns);
 	piece.leaf.held |= walk->held;
 	piece.leaf.gil |= walk->gil;
 	walk->take(walk->own, &piece);
@@ -180,8 +182,10 @@ void path_walk_between(struct path_walk *walk, uint32_t life, uint64_t begin_ns,
 {
 	while (begin_ns < end_ns) {
 		const struct path_mix mix = path_shorts_at(walk->shorts, life, begin_ns);
-		const uint64_t until_ns = MIN(mix.end_ns, end_ns);
+		uint64_t until_ns;
 
+		path_doings_at(walk->doings, life, begin_ns, &until_ns);
+		until_ns = MIN(MIN(mix.end_ns, until_ns), end_ns);
 		between_of(walk, life, mix, begin_ns, until_ns);
 		begin_ns = until_ns;
 	}

@@ -7,6 +7,7 @@
 #ifndef REPORT_PATH_WALK_H
 #define REPORT_PATH_WALK_H
 
+#include "report/path/doings.h"
 #include "report/path/polls.h"
 
 #define PATH_DEPTH_MAX 200U /* threads that wait for each other in a row */
@@ -36,6 +37,7 @@ struct path_walk {
 	const struct path_lives *lives; /* likewise */
 	struct path_polls polls;
 	const uint8_t *roles; /* of each process: path_roles_of() */
+	const struct path_doings *doings; /* NULL, as after path_walk_init(): nothing is known of them */
 	path_take_fn take;
 	void *own;
 	bool *on_stack; /* of each life: it waits for the one that is looked at */

@@ -14,7 +14,7 @@
 #include "report/why/reclaims.h"
 #include "report/why/why.h"
 
-#define LEAST_PART 0.4 /* of the path: a cause that what GPUs and steps show gives way to */
+#define LEAST_PART 0.4 /* of the path: a cause that what GPUs show gives way to */
 #define LEAST_WINDOW 0.5 /* of the trace: a first process that ended early shows too little */
 #define SECOND 0.5 /* of the largest: another cause is named, too */
 #define LIKE_ONCE 0.7 /* of what happens once: that is the answer of a longer job */
@@ -46,8 +46,9 @@ static const struct cause {
 	const char *code;
 	uint32_t kinds, roles; /* bits */
 	bool held, rank, starting, gil; /* only such leaves */
+	enum path_doing doing; /* likewise; PATH_DOES_ANYTHING: all */
 	bool cold, small; /* only where reads came from a disk; where syncs are of small writes */
-	bool sure; /* whatever GPUs and steps show */
+	bool sure; /* whatever GPUs show */
 	bool once; /* however long the job is */
 	bool is_work; /* what the job is for */
 	bool of_training; /* where the job trains, it is part of that */
@@ -60,6 +61,7 @@ static const struct cause {
 	{ "network-read", KIND(NETWORK), ANY, .sure = true },
 	{ "slow-rank", WORK | KIND(SLEEP), ANY, .rank = true },
 	{ "worker-startup", WORK, ROLE(WORKER), .starting = true },
+	{ "worker-startup", WORK, IN_CHARGE, .doing = PATH_STARTS_LOADERS },
 	{ "import", WORK, ROLE(OWN), .starting = true, .once = true },
 	{ "child-process", WORK | KIND(SLEEP) | KIND(UNBORN) | KIND(ENDING), ROLE(CHILD) },
 	{ "gil", ON_CPU | KIND(RUNQ), ANY, .gil = true },
@@ -68,7 +70,9 @@ static const struct cause {
 	{ "open-metadata", KIND(DISK_METADATA) | KIND(CPU_METADATA), ANY },
 	{ "log-sync", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY, .small = true },
 	{ "checkpoint-write", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY },
+	{ "checkpoint-write", ON_CPU, ANY, .doing = PATH_SAVES },
 	{ "cpu-contention", KIND(RUNQ), ANY },
+	{ "collate-main", KIND(CPU) | KIND(CPU_READ), ROLE(OWN), .doing = PATH_FETCHES },
 	{ "decode-cpu", KIND(CPU) | KIND(CPU_READ), ROLE(WORKER) },
 	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE, .is_work = true },
 	{ "outside-wait", KIND(OUTSIDE), ANY },
@@ -103,7 +107,8 @@ static bool fits(const struct shares *shares, const struct cause *cause, const s
 {
 	return cause->kinds >> leaf->kind & 1 && cause->roles >> leaf->role & 1 && (!cause->held || leaf->held) &&
 	       (!cause->rank || leaf->rank) && (!cause->starting || leaf->starting) && (!cause->gil || leaf->gil) &&
-	       (!cause->cold || shares->cold) && (!cause->small || shares->small_syncs);
+	       (!cause->doing || leaf->doing == cause->doing) && (!cause->cold || shares->cold) &&
+	       (!cause->small || shares->small_syncs);
 }
 
 /* Returns the index of LEAF's cause from that of FROM on; the last one has all that no other has. */
@@ -325,12 +330,12 @@ static bool covers(const struct shares *shares)
 	return (double)wall_of(shares) >= LEAST_WINDOW * (double)report_duration_ns(shares->report);
 }
 
-/* Whether what GPUs, or the job's own steps, show is the answer: that is no guess, and the path does not show GPUs. */
+/* Whether what GPUs show is the answer: that is no guess, and the path does not show them. */
 static bool gives_way(const struct shares *shares, const struct cause *most)
 {
 	const struct why *why = shares->report->why;
 
-	return why->n_trainers && why->basis <= WHY_BY_REGIONS &&
+	return why->n_trainers && why->basis == WHY_BY_GPU &&
 	       !(most->sure && part_of(shares, ns_of(shares, most)) >= LEAST_PART);
 }
 
@@ -421,8 +426,9 @@ static void show_detail(const struct shares *shares, struct finding *finding, co
 		all_ns += sum->ns;
 		inferred_ns += sum->leaf.inferred ? sum->ns : 0;
 		if (shown++ < 2 && sum->ns * 20 >= wall_of(shares))
-			finding_add(finding, "%s%s%s (%s%s): %s", path_kinds[sum->leaf.kind].phrase, detail ? ": " : "",
-				    detail ? detail : "", process ? process : "?", sum->leaf.thread ? "'s thread" : "",
+			finding_add(finding, "%s%s%s (%s%s%s): %s", path_kinds[sum->leaf.kind].phrase,
+				    detail ? ": " : "", detail ? detail : "", process ? process : "?",
+				    sum->leaf.thread ? "'s thread" : "", path_does[sum->leaf.doing].words,
 				    FMT_NS(sum->ns));
 	}
 	if (inferred_ns > all_ns / 2)

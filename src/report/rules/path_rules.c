@@ -54,6 +54,10 @@ OF_PATH(child_process, "child-process", "The job waited for programs that it ran
 OF_PATH(gil, "gil", "Threads of Python waited for one another: one at a time runs (the GIL)",
 	"time in which a thread waited for Python's lock, in turns of 5 ms, for another thread of its process",
 	"Let processes do the work of these threads, or code that gives the lock back (NumPy, PyTorch, C).");
+OF_PATH(collate_main, "collate-main", "The training process made its batches itself",
+	"time on a CPU of a process in charge, in its regions `dataloader` and `data`",
+	"Let loaders read, decode and collate (PyTorch: DataLoader(num_workers=N)); where they do, hand over fewer and "
+	"larger tensors, and leave less to the collate function.");
 OF_PATH(own_writes, "own-writes", "The job waited for reads behind its own writes to the same disk",
 	"waits for reads of a disk to which the job wrote meanwhile, half as much as it read or more",
 	"Write checkpoints and logs to another disk, less often, or while nothing is read.");
@@ -88,7 +92,7 @@ const struct rule rule_storage_at_limit = {
 };
 
 const struct rule *const rules_of_path[] = {
-	&network_read, &cpu_quota,      &stopped,        &terminal,   &lock_wait,     &poll_sleep,
-	&import,       &worker_startup, &slow_rank,      &gil,        &child_process, &log_sync,
-	&own_writes,   &memory_limit,   &disk_saturated, &rate_limit, &no_answer,     NULL,
+	&network_read, &cpu_quota,      &collate_main, &stopped,   &terminal,      &lock_wait, &poll_sleep,
+	&import,       &worker_startup, &slow_rank,    &gil,       &child_process, &log_sync,  &own_writes,
+	&memory_limit, &disk_saturated, &rate_limit,   &no_answer, NULL,
 };

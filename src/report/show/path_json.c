@@ -25,6 +25,7 @@ static void part(const struct path_names *names, const struct path_sum *sum, boo
 	json_u64(json, "ns", sum->ns);
 	json_u64(json, "chain_ns", sum->chain_ns);
 	json_str(json, "role", path_roles[sum->leaf.role]);
+	json_str(json, "doing", path_does[sum->leaf.doing].name);
 	json_bool(json, "starting", sum->leaf.starting);
 	json_bool(json, "rank", sum->leaf.rank);
 	json_bool(json, "gil", sum->leaf.gil);

@@ -43,10 +43,10 @@ static void words(const struct report *report, const struct path_leaf *leaf, FIL
 	if (detail)
 		fprintf(line, ": %s", detail);
 	if (process)
-		fprintf(line, " (%s%s%s%s%s%s%s%s)", process, leaf->thread ? "'s thread" : "", roles[leaf->role],
-			leaf->starting ? ", loading its program" : "", leaf->rank ? ", the slow rank" : "",
-			leaf->gil ? ", with Python's lock" : "", leaf->held ? ", with a lock on a file" : "",
-			leaf->inferred ? "; inferred" : "");
+		fprintf(line, " (%s%s%s%s%s%s%s%s%s)", process, leaf->thread ? "'s thread" : "", roles[leaf->role],
+			path_does[leaf->doing].words, leaf->starting ? ", loading its program" : "",
+			leaf->rank ? ", the slow rank" : "", leaf->gil ? ", with Python's lock" : "",
+			leaf->held ? ", with a lock on a file" : "", leaf->inferred ? "; inferred" : "");
 }
 
 /* Prints TEXT after INDENT columns that are in use. */

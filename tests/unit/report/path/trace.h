@@ -31,6 +31,7 @@ enum trace_file {
 	MARKS,
 	BIO,
 	RECLAIM,
+	REGIONS,
 	TRACE_FILES
 };
 
@@ -57,13 +58,16 @@ static const char *const trace_columns[TRACE_FILES] = {
 	[BIO] = "bio 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tDONEPID\tDONECOMM\tDISK\tT\tSECTOR\tBYTES\tLAT_NS\tQLAT_NS"
 		"\tFLAGS\tSTATUS\tKIND\tFID\tFOFF\tEXTENTS\tWPID\tWTID\tWCOMM\tWN\tFILE",
 	[RECLAIM] = "reclaim 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tLAT_NS\tPAGES",
+	[REGIONS] =
+		"regions 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE"
+		"\tARGS",
 };
 static const char *const trace_names[TRACE_FILES] = {
 	[PIDS] = "pids.out",   [FILES] = "files.out",     [WAITS] = "waits.out",
 	[SCHED] = "sched.out", [OPEN] = "open.out",       [CREATE_DEL] = "create_del.out",
 	[CLOSE] = "close.out", [MMAP] = "mmap.out",       [RW] = "vfs_rw.out",
 	[SYNC] = "sync.out",   [FAULT] = "fault.out",     [MARKS] = "marks.out",
-	[BIO] = "bio.out",     [RECLAIM] = "reclaim.out",
+	[BIO] = "bio.out",     [RECLAIM] = "reclaim.out", [REGIONS] = "regions.out",
 };
 
 /* Adds a row that ends at END after the begin, in ns. */
@@ -194,6 +198,13 @@ static inline void put_map_row(const struct put_call *c)
 #define put_write(...) put_rw_row('W', &(struct put_call){ __VA_ARGS__ })
 #define put_sync(...) put_sync_row(&(struct put_call){ __VA_ARGS__ })
 #define put_map(...) put_map_row(&(struct put_call){ __VA_ARGS__ })
+
+/* A region of the first thread of PID. */
+static inline void put_region(unsigned int pid, uint64_t from, uint64_t to, const char *cat, const char *name)
+{
+	put(REGIONS, to, "%u\t%u\tx\t%s\t%s\t%llu\t0\t-\t-\t-\t-\ttorch\t-", pid, pid, cat, name,
+	    (unsigned long long)(to - from));
+}
 
 static inline void put_workload(unsigned int pid, uint64_t end)
 {

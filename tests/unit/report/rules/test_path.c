@@ -310,6 +310,77 @@ static void a_trainer_that_waits_for_most_of_the_time_is_not_bound(void **state)
 	expect_answer(trains(160 * MS), "decode-cpu", 80, "on a CPU (loader): 1.60 s");
 }
 
+/* --- what the job says that it does -------------------------------------------------------------------------- */
+
+/* A first process that computes for 2 s, and says for 140 of each 200 ms that it does NAME. */
+static struct report *says(const char *cat, const char *name)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_wait(.pid = 99, .from = 0, .to = MS);
+	for (uint64_t at = 0; at < LIFE; at += 200 * MS)
+		put_region(10, at, at + 140 * MS, cat, name);
+	return path_loaded();
+}
+
+static void a_trainer_that_makes_its_batches(void **state)
+{
+	expect_answer(says("data", "batch"), "collate-main", 70, "making or fetching a batch): 1.40 s");
+}
+
+static void a_trainer_that_takes_them_apart(void **state)
+{
+	expect_answer(says("dataloader", "fetch"), "collate-main", 70, "making or fetching a batch): 1.40 s");
+}
+
+static void a_trainer_in_its_steps(void **state)
+{
+	expect_answer(says("compute", "step"), "cpu-bound", 100, "on a CPU (python, in a step): 1.40 s");
+}
+
+static void a_trainer_that_packs_its_checkpoints(void **state)
+{
+	expect_answer(says("checkpoint", "save"), "checkpoint-write", 70, "saving a checkpoint): 1.40 s");
+}
+
+static void a_trainer_that_forks_its_loaders(void **state)
+{
+	expect_answer(says("dataloader", "start"), "worker-startup", 70, "starting its loaders): 1.40 s");
+}
+
+static void a_region_of_another_name_says_nothing(void **state)
+{
+	expect_answer(says("my", "shuffle"), "cpu-bound", 100, "on a CPU (python): 2.00 s");
+}
+
+/* What a loader says of its batches is what it is waited for. */
+static void a_loader_that_makes_batches_decodes(void **state)
+{
+	put_root(10, "python", LIFE);
+	put_process(20, 10, "loader", 0, LIFE);
+	put_workload(10, LIFE);
+	for (uint64_t at = 0; at < LIFE; at += 200 * MS) {
+		put_wait(.pid = 10, .from = at + 40 * MS, .to = at + 200 * MS, .by = "thread", .by_pid = 20);
+		put_region(20, at, at + 190 * MS, "data", "batch");
+		put_region(10, at + 39 * MS, at + 200 * MS, "dataloader", "fetch");
+	}
+	expect_answer(path_loaded(), "decode-cpu", 80, "on a CPU (loader, making or fetching a batch): 1.50 s");
+}
+
+/* A trainer reads its samples itself, from a disk. */
+static void a_trainer_that_waits_for_its_samples_reads(void **state)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_file(1, "/data/x.bin");
+	for (uint64_t at = 0; at < LIFE; at += 200 * MS) {
+		put_wait(.pid = 10, .from = at + 20 * MS, .to = at + 160 * MS, .call = "read", .state = "disk",
+			 .by = "disk", .fid = 1, .file = "x.bin");
+		put_region(10, at + 10 * MS, at + 190 * MS, "data", "batch");
+	}
+	expect_answer(path_loaded(), "storage-read", 70, "x.bin (python, making or fetching a batch): 1.40 s");
+}
+
 /* Process PID sleeps in each of ten steps of 200 ms for 150; the trainer waits for the loader to the end of each. */
 static struct report *sleeps(unsigned int pid)
 {
@@ -767,6 +838,14 @@ int main(void)
 		IN_TREE(a_process_in_charge_that_computes_is_no_loader),
 		IN_TREE(a_job_with_loaders_trains_when_it_computes),
 		IN_TREE(a_trainer_that_waits_for_most_of_the_time_is_not_bound),
+		IN_TREE(a_trainer_that_makes_its_batches),
+		IN_TREE(a_trainer_that_takes_them_apart),
+		IN_TREE(a_trainer_in_its_steps),
+		IN_TREE(a_trainer_that_packs_its_checkpoints),
+		IN_TREE(a_trainer_that_forks_its_loaders),
+		IN_TREE(a_region_of_another_name_says_nothing),
+		IN_TREE(a_loader_that_makes_batches_decodes),
+		IN_TREE(a_trainer_that_waits_for_its_samples_reads),
 		IN_TREE(a_loader_that_sleeps_keeps_a_limit),
 		IN_TREE(a_helper_of_the_start_makes_no_trainer),
 		IN_TREE(a_trainer_that_sleeps_trains),

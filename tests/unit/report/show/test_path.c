@@ -101,7 +101,7 @@ static void json_has_the_parts(void **state)
 	assert_non_null(strstr(
 		text,
 		"{\"kind\": \"disk-read\",\"what\": \"reading from disk\",\"who\": \"loader\",\"detail\": \"x\\\\040#.bin\","
-		"\"ns\": 100000000,\"chain_ns\": 600000000,\"role\": \"worker\",\"starting\": false,\"rank\": false,\"gil\": false,\"held\": false,\"inferred\": false"));
+		"\"ns\": 100000000,\"chain_ns\": 600000000,\"role\": \"worker\",\"doing\": null,\"starting\": false,\"rank\": false,\"gil\": false,\"held\": false,\"inferred\": false"));
 	report_free(r);
 }
 
