@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #define OF_PATH(name, the_code, the_title, the_number, the_advice) \
-	static const struct rule name = {                          \
+	const struct rule rule_##name = {                          \
 		.code = the_code,                                  \
 		.title = the_title,                                \
 		.number = the_number,                              \
@@ -36,8 +36,7 @@ OF_PATH(poll_sleep, "poll-sleep", "The job slept between looks at whether someth
 OF_PATH(no_answer, "no-answer", "The job waited for something that never came",
 	"waits that nothing ended but a signal or the end of the trace, while nothing else of the job worked",
 	"Look at who should have ended the wait: a process that was killed, two that wait for each other, a lock that "
-	"is "
-	"never given back.");
+	"is never given back.");
 OF_PATH(import, "import", "The job loaded its program and its packages",
 	"time of the first process, and of those in charge, before their programs and packages were loaded",
 	"Import less, or later; put packages on a local disk; let one process import them and fork the others.");
@@ -64,11 +63,9 @@ OF_PATH(own_writes, "own-writes", "The job waited for reads behind its own write
 OF_PATH(memory_limit, "memory-limit",
 	"The job's memory limit kept its data out of the page cache, and it read it again",
 	"storage-read where the limit of a cgroup made threads free memory, 20 times or more, and 0.3 of the bytes "
-	"from "
-	"disk came more than once",
+	"from disk came more than once",
 	"Give the job more memory (docker --memory, resources.limits.memory, memory.max), or let it need less: the "
-	"limit "
-	"counts the page cache, too.");
+	"limit counts the page cache, too.");
 OF_PATH(disk_saturated, "disk-saturated", "A disk was at its limit, also while samples were decoded",
 	"time in which a disk had requests, 0.6 or more, if it moves no more with several of them than with one; where "
 	"the largest cause is decode-cpu, and smaller",
@@ -87,12 +84,27 @@ const struct rule rule_storage_at_limit = {
 	.is_share = true,
 	.evidence = path_evidence,
 	.advice = "The disk is at its limit, and more workers read no faster: keep the data on a faster disk or in "
-		  "memory, "
-		  "or read fewer bytes (smaller samples, a denser format).",
+		  "memory, or read fewer bytes (smaller samples, a denser format).",
 };
 
 const struct rule *const rules_of_path[] = {
-	&network_read, &cpu_quota,      &collate_main, &stopped,   &terminal,      &lock_wait, &poll_sleep,
-	&import,       &worker_startup, &slow_rank,    &gil,       &child_process, &log_sync,  &own_writes,
-	&memory_limit, &disk_saturated, &rate_limit,   &no_answer, NULL,
+	&rule_network_read,
+	&rule_cpu_quota,
+	&rule_collate_main,
+	&rule_stopped,
+	&rule_terminal,
+	&rule_lock_wait,
+	&rule_poll_sleep,
+	&rule_import,
+	&rule_worker_startup,
+	&rule_slow_rank,
+	&rule_gil,
+	&rule_child_process,
+	&rule_log_sync,
+	&rule_own_writes,
+	&rule_memory_limit,
+	&rule_disk_saturated,
+	&rule_rate_limit,
+	&rule_no_answer,
+	NULL,
 };

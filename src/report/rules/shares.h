@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The job's time by cause: the leaves of its path (report/path), added up. */
+#ifndef REPORT_RULES_SHARES_H
+#define REPORT_RULES_SHARES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/path/path.h"
+
+struct report;
+
+#define SHARES_CAUSES_MAX 32
+
+/* A cause, by the leaves that are of it. */
+struct cause {
+	const char *code;
+	uint32_t kinds, roles; /* bits */
+	bool held, rank, starting, gil; /* only such leaves */
+	enum path_doing doing; /* likewise; PATH_DOES_ANYTHING: all */
+	bool cold, small; /* only where reads came from a disk; where syncs are of small writes */
+	bool sure; /* whatever GPUs show */
+	bool once; /* however long the job is */
+	bool is_work; /* what the job is for */
+	bool of_training; /* where the job trains, it is part of that */
+};
+
+/* The last one is what is not known. */
+extern const struct cause shares_causes[];
+extern const unsigned int shares_n_causes;
+
+struct shares {
+	const struct report *report;
+	const struct report_path_root *root;
+	bool cold, small_syncs;
+	bool serves, on_gpu; /* there are processes that serve others; waits for a GPU */
+	uint64_t of[SHARES_CAUSES_MAX]; /* ns, of each cause */
+};
+
+/* False: there is no path. */
+bool shares_of(const struct report *report, struct shares *shares);
+
+/* Returns the job's time, ns; NS as a part of it. */
+uint64_t shares_wall(const struct shares *shares);
+double shares_part(const struct shares *shares, uint64_t ns);
+
+/* Returns the time of CAUSE, and that of which nothing is known. */
+uint64_t shares_ns(const struct shares *shares, const struct cause *cause);
+uint64_t shares_unknown(const struct shares *shares);
+/* Returns the cause with the most time but for BUT, and what is not known. */
+const struct cause *shares_largest(const struct shares *shares, const struct cause *but);
+/* Whether the time of SUM, a part of the path, counts for CAUSE. */
+bool shares_count(const struct shares *shares, const struct path_sum *sum, const struct cause *cause);
+/* A process that others serve, or that uses a GPU or has steps, trains when it computes, or sleeps in place of a GPU.
+ */
+bool shares_train(const struct shares *shares);
+
+#endif
