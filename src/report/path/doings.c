@@ -124,20 +124,25 @@ static int enter(struct nest *nest, const struct path_doing_row *row)
 	return res;
 }
 
-/* Makes pieces, of which none is over another, of the rows, which are sorted. */
-static int flatten(struct path_doings *doings, uint32_t lives)
+/* Makes pieces, of which none is over another, of the rows. */
+static int flatten(struct path_doings *doings)
 {
 	struct path_doings flat = { .lives = doings->lives };
 	int res = 0;
 
-	for (uint32_t life = 0; life < lives && res == 0; life++) {
-		const struct path_range range = doings->of[life];
+	flat.of = path_rows_sort(&doings->v, doings->n, sizeof(*doings->v), doings->lives->n);
+	if (!flat.of)
+		return -ENOMEM;
+	for (uint32_t life = 0; life < doings->lives->n && res == 0; life++) {
+		const struct path_range range = flat.of[life];
 		struct nest nest = { .to = &flat };
 
+		flat.of[life].first = flat.n;
 		for (uint32_t i = range.first; i < range.first + range.n && res == 0; i++)
 			res = enter(&nest, &doings->v[i]);
 		if (res == 0)
 			res = leave(&nest, UINT64_MAX);
+		flat.of[life].n = flat.n - flat.of[life].first;
 	}
 	path_doings_free(doings);
 	*doings = flat;
@@ -155,11 +160,7 @@ int path_doings_read(struct path_doings *doings, const struct path_lives *lives,
 	window_read(window, &reader);
 	res = read_rows(doings, &reader);
 	reader_close(&reader);
-	for (int pass = 0; pass < 2 && res == 0 && doings->n; pass++) {
-		doings->of = path_rows_sort(&doings->v, doings->n, sizeof(*doings->v), lives->n);
-		res = !doings->of ? -ENOMEM : pass == 0 ? flatten(doings, lives->n) : 0;
-	}
-	return res;
+	return res == 0 && doings->n ? flatten(doings) : res;
 }
 
 void path_doings_free(struct path_doings *doings)

@@ -50,7 +50,8 @@ bool rules_know_all_waits(const struct report *r);
 
 /* Returns the disk from which the job's reads took the most time, whatever others read; NULL: it read from none. */
 const struct report_disk *rules_disk_of_reads(const struct report *r);
-/* Whether the job's reads of a disk waited behind its own writes to it (own_writes.c); adds the file with most of them. */
+/* Whether the job's reads of a disk waited behind its own writes to it (own_writes.c); adds the file with most of them.
+ */
 bool rules_own_writes(const struct report *report);
 void rules_show_own_writes(struct report *report, struct finding *finding);
 
