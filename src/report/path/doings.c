@@ -17,7 +17,7 @@ static const struct {
 } known[] = {
 	{ "dataloader", "start", PATH_STARTS_LOADERS },
 	{ "dataloader", NULL, PATH_FETCHES },
-	{ "data", NULL, PATH_FETCHES },
+	{ "data", NULL, PATH_BATCHES },
 	{ "compute", NULL, PATH_COMPUTES },
 	{ "device", NULL, PATH_COMPUTES },
 	{ "checkpoint", "save", PATH_SAVES },

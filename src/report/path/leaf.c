@@ -41,7 +41,8 @@ const char *const path_roles[PATH_ROLES] = { "own", "worker", "child" };
 const struct path_doing_facts path_does[PATH_DOINGS] = {
 	[PATH_DOES_ANYTHING] = { NULL, "" },
 	[PATH_STARTS_LOADERS] = { "starting-loaders", ", starting its loaders" },
-	[PATH_FETCHES] = { "fetch", ", making or fetching a batch" },
+	[PATH_FETCHES] = { "fetch", ", fetching a batch" },
+	[PATH_BATCHES] = { "batch", ", making a batch" },
 	[PATH_COMPUTES] = { "compute", ", in a step" },
 	[PATH_SAVES] = { "save", ", saving a checkpoint" },
 	[PATH_LOADS] = { "load", ", loading a checkpoint" },
@@ -51,7 +52,8 @@ const struct path_doing_facts path_does[PATH_DOINGS] = {
 #define NAME_BITS 19
 #define KIND_BITS 8
 
-_Static_assert(PATH_NAMES_MAX < 1U << NAME_BITS && PATH_KINDS < 1 << KIND_BITS, "a key has room for all members");
+_Static_assert(PATH_NAMES_MAX < 1U << NAME_BITS && PATH_KINDS < 1 << KIND_BITS && PATH_ROLES <= 4 && PATH_DOINGS <= 8,
+	       "a key has room for all members");
 
 uint64_t path_leaf_key(const struct path_leaf *leaf)
 {

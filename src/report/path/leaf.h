@@ -64,7 +64,8 @@ extern const char *const path_roles[PATH_ROLES];
 enum path_doing {
 	PATH_DOES_ANYTHING, /* it does not say */
 	PATH_STARTS_LOADERS,
-	PATH_FETCHES, /* waits for a batch, or makes one */
+	PATH_FETCHES, /* waits for a batch, and takes it over */
+	PATH_BATCHES, /* reads and collates one */
 	PATH_COMPUTES,
 	PATH_SAVES,
 	PATH_LOADS,

@@ -53,10 +53,10 @@ OF_PATH(child_process, "child-process", "The job waited for programs that it ran
 OF_PATH(gil, "gil", "Threads of Python waited for one another: one at a time runs (the GIL)",
 	"time in which a thread waited for Python's lock, in turns of 5 ms, for another thread of its process",
 	"Let processes do the work of these threads, or code that gives the lock back (NumPy, PyTorch, C).");
-OF_PATH(collate_main, "collate-main", "The training process made its batches itself",
-	"time on a CPU of a process in charge, in its regions `dataloader` and `data`",
-	"Let loaders read, decode and collate (PyTorch: DataLoader(num_workers=N)); where they do, hand over fewer and "
-	"larger tensors, and leave less to the collate function.");
+OF_PATH(collate_main, "collate-main", "The training process took the time to take over its batches",
+	"time on a CPU of a process in charge, in its regions `dataloader`",
+	"Let the loaders collate, and hand over fewer and larger tensors: what is sent as lists and dicts is unpacked "
+	"one by one.");
 OF_PATH(own_writes, "own-writes", "The job waited for reads behind its own writes to the same disk",
 	"waits for reads of a disk to which the job wrote meanwhile, half as much as it read or more",
 	"Write checkpoints and logs to another disk, less often, or while nothing is read.");

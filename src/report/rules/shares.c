@@ -45,6 +45,7 @@ const struct cause shares_causes[] = {
 	{ "cpu-contention", KIND(RUNQ), ANY },
 	{ "collate-main", KIND(CPU) | KIND(CPU_READ), ROLE(OWN), .doing = PATH_FETCHES },
 	{ "decode-cpu", KIND(CPU) | KIND(CPU_READ), ROLE(WORKER) },
+	{ "decode-cpu", KIND(CPU) | KIND(CPU_READ), ROLE(OWN), .doing = PATH_BATCHES },
 	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE, .is_work = true },
 	{ "outside-wait", KIND(OUTSIDE), ANY },
 	{ "outside-wait", KIND(DEVICE), ANY, .of_training = true },

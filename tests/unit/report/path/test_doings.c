@@ -29,7 +29,7 @@ static void names_have_their_meaning(void **state)
 		enum path_doing doing;
 	} known[] = {
 		{ "dataloader", "start", PATH_STARTS_LOADERS }, { "dataloader", "fetch", PATH_FETCHES },
-		{ "data", "preprocess", PATH_FETCHES },         { "compute", "forward", PATH_COMPUTES },
+		{ "data", "preprocess", PATH_BATCHES },         { "compute", "forward", PATH_COMPUTES },
 		{ "device", "transfer", PATH_COMPUTES },        { "checkpoint", "save", PATH_SAVES },
 		{ "checkpoint", "load", PATH_LOADS },           { "comm", "all_reduce", PATH_TALKS },
 		{ "checkpoint", "prune", PATH_DOES_ANYTHING },  { "pipeline", "epoch", PATH_DOES_ANYTHING },
@@ -60,7 +60,7 @@ static void the_innermost_region_counts(void **state)
 	put_region(10, 190 * MS, 400 * MS, "comm", "barrier");
 	r = path_loaded();
 	assert_int_equal(doing_ns(r, PATH_LOADS), 20 * MS);
-	assert_int_equal(doing_ns(r, PATH_FETCHES), 80 * MS);
+	assert_int_equal(doing_ns(r, PATH_BATCHES), 80 * MS);
 	assert_int_equal(doing_ns(r, PATH_TALKS), 110 * MS);
 	report_free(r);
 }
@@ -91,8 +91,8 @@ static void waits_and_calls_are_of_their_region(void **state)
 	put_read(.pid = 10, .fid = 1, .file = "x.bin", .from = 220 * MS, .to = 240 * MS);
 	put_read(.pid = 10, .fid = 1, .file = "x.bin", .from = 600 * MS, .to = 700 * MS);
 	r = path_loaded();
-	assert_int_equal(doing_ns(r, PATH_FETCHES), 200 * MS);
-	assert_int_equal(part_of(r, "disk-read", "python", "x.bin").leaf.doing, PATH_FETCHES);
+	assert_int_equal(doing_ns(r, PATH_BATCHES), 200 * MS);
+	assert_int_equal(part_of(r, "disk-read", "python", "x.bin").leaf.doing, PATH_BATCHES);
 	assert_int_equal(part_of(r, "cpu-read", "python", "x.bin").ns, 120 * MS);
 	report_free(r);
 }
@@ -120,7 +120,7 @@ static void regions_at_random_add_up(void **state)
 		const char *cat, *name;
 		enum path_doing doing;
 	} kinds[] = {
-		{ "data", "batch", PATH_FETCHES },
+		{ "data", "batch", PATH_BATCHES },
 		{ "compute", "step", PATH_COMPUTES },
 		{ "comm", "barrier", PATH_TALKS },
 	};

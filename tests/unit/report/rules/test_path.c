@@ -325,12 +325,12 @@ static struct report *says(const char *cat, const char *name)
 
 static void a_trainer_that_makes_its_batches(void **state)
 {
-	expect_answer(says("data", "batch"), "collate-main", 70, "making or fetching a batch): 1.40 s");
+	expect_answer(says("data", "batch"), "decode-cpu", 70, "making a batch): 1.40 s");
 }
 
 static void a_trainer_that_takes_them_apart(void **state)
 {
-	expect_answer(says("dataloader", "fetch"), "collate-main", 70, "making or fetching a batch): 1.40 s");
+	expect_answer(says("dataloader", "fetch"), "collate-main", 70, "fetching a batch): 1.40 s");
 }
 
 static void a_trainer_in_its_steps(void **state)
@@ -364,7 +364,7 @@ static void a_loader_that_makes_batches_decodes(void **state)
 		put_region(20, at, at + 190 * MS, "data", "batch");
 		put_region(10, at + 39 * MS, at + 200 * MS, "dataloader", "fetch");
 	}
-	expect_answer(path_loaded(), "decode-cpu", 80, "on a CPU (loader, making or fetching a batch): 1.50 s");
+	expect_answer(path_loaded(), "decode-cpu", 80, "on a CPU (loader, making a batch): 1.50 s");
 }
 
 /* A trainer reads its samples itself, from a disk. */
@@ -378,7 +378,7 @@ static void a_trainer_that_waits_for_its_samples_reads(void **state)
 			 .by = "disk", .fid = 1, .file = "x.bin");
 		put_region(10, at + 10 * MS, at + 190 * MS, "data", "batch");
 	}
-	expect_answer(path_loaded(), "storage-read", 70, "x.bin (python, making or fetching a batch): 1.40 s");
+	expect_answer(path_loaded(), "storage-read", 70, "x.bin (python, making a batch): 1.40 s");
 }
 
 /* Process PID sleeps in each of ten steps of 200 ms for 150; the trainer waits for the loader to the end of each. */
