@@ -18,6 +18,7 @@ the cause, `cause_ns` that it took, and `life_ns` of the process since its first
     own-writes    a thread saves files to the disk that a loader reads
     polling       the trainer looks every 2 ms whether its loader has a sample; the loader reads files
     reads         files are read
+    spinning      like polling, without a pause
     stopped       SIGSTOP, and SIGCONT after 1.5 s
 """
 import time
@@ -222,7 +223,8 @@ def run_own_writes(folder, account):
     return "own-writes"
 
 
-def run_polling(folder, account):
+def train_by_polling(folder, account, pause):
+    """Returns the times of the loader's reads and of the trainer's computing."""
     samples, read_ns = multiprocessing.Queue(8), multiprocessing.Value("q")
     loader = multiprocessing.Process(target=load, args=(samples, paths(folder), read_ns))
     loader.start()
@@ -232,7 +234,7 @@ def run_polling(folder, account):
             try:
                 return samples.get_nowait()
             except queue.Empty:
-                time.sleep(0.002)
+                pause()
 
     computed = 0
     while True:
@@ -244,7 +246,17 @@ def run_polling(folder, account):
         compute(2, sample)
         computed += now() - begin
     loader.join()
-    account.ns = read_ns.value - computed  # the rest of its waits is pauses after the end of a read
+    return read_ns.value, computed
+
+
+def run_polling(folder, account):
+    read_ns, computed = train_by_polling(folder, account, lambda: time.sleep(0.002))
+    account.ns = read_ns - computed  # the rest of its waits is pauses after the end of a read
+    return "storage-read"
+
+
+def run_spinning(folder, account):
+    train_by_polling(folder, account, lambda: None)
     return "storage-read"
 
 

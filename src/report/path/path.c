@@ -187,6 +187,8 @@ static int walk_all(struct path_source *source, struct report_path *path)
 		path->n++;
 		if (res == 0)
 			res = walk(source, &roots[i], roles, &source->exposed[i], &source->chain[i]);
+		if (res == 0 && i == 0)
+			res = path_spins_find(&source->shorts, &roots[i], roles, &source->exposed[i], &path->spin);
 		free(roles);
 		if (res < 0)
 			return res;
@@ -277,6 +279,9 @@ void report_path_call(struct report_path *path, const struct scan *s, const stru
 	const uint64_t begin_ns = s->time_ns - c->lat_ns;
 	uint32_t life, name;
 
+	if (s->kind == REPORT_VFS_RW && !c->write && (c->type == REPORT_FIFO || c->type == REPORT_SOCK) &&
+	    c->proc->pid == path->spin.pid)
+		path->spin.taken++;
 	if (kind == PATH_CUT_KINDS)
 		return;
 	life = life_of(source, c, s->time_ns);

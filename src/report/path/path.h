@@ -9,6 +9,7 @@
 #include "report/path/names.h"
 #include "report/path/ranks.h"
 #include "report/path/roots.h"
+#include "report/path/spins.h"
 #include "report/path/sums.h"
 
 struct path_source;
@@ -21,6 +22,7 @@ struct report_path {
 	struct path_source *source; /* while it is loaded */
 	uint32_t epochs; /* how many are known */
 	struct path_slow_rank slow_rank; /* of the first root */
+	struct path_spin spin; /* likewise */
 	unsigned int n; /* 0: not known, or no waits.out */
 	struct report_path_root {
 		uint32_t pid, name;

@@ -123,14 +123,6 @@ static uint64_t ns_without(const struct shares *shares, const struct cause *caus
 	return (uint64_t)(part * (double)shares_ns(shares, cause));
 }
 
-static const struct cause *cause_of_rule(const struct shares *shares, const struct rule *rule)
-{
-	for (unsigned int i = 0; i + 1 < shares_n_causes; i++)
-		if (rule_of(shares, &shares_causes[i]) == rule)
-			return &shares_causes[i];
-	return NULL;
-}
-
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
 /* Whether the first process of the job lived for most of the trace. */
@@ -186,23 +178,75 @@ static bool is_decoding(const struct cause *cause)
 	return strcmp(cause->code, "decode-cpu") == 0;
 }
 
+/* A process in charge that takes so much from pipes and the like may take its samples there. */
+#define TAKES_LEAST 16
+
+/*
+ * Returns what workers that never wait did most, where the cause MOST is the work of a process that takes something
+ * from others and never sleeps; NULL: there is none. *NS: the time that is for it.
+ */
+static const struct cause *behind_spin(const struct shares *shares, const struct cause *most, uint64_t *ns)
+{
+	const struct path_spin *spin = &shares->report->path->spin;
+	const struct cause *behind = NULL;
+	uint64_t of[SHARES_CAUSES_MAX] = { 0 }, all_ns = 0;
+
+	if (!most->is_work || !spin->pid || spin->taken < TAKES_LEAST)
+		return NULL;
+	for (unsigned int kind = 0; kind < PATH_KINDS; kind++) {
+		const struct path_leaf leaf = { .kind = (enum path_kind)kind, .role = PATH_WORKER };
+		const struct cause *cause = shares_cause(shares, &leaf);
+
+		all_ns += spin->ns[kind];
+		of[cause - shares_causes] += spin->ns[kind];
+		if (!behind || of[cause - shares_causes] > of[behind - shares_causes])
+			behind = cause;
+	}
+	*ns = (uint64_t)((double)spin->cpu_ns * ((double)of[behind - shares_causes] / (double)MAX(all_ns, 1)));
+	return behind->is_work || behind == &shares_causes[shares_n_causes - 1] ? NULL : behind;
+}
+
+/* The answer. */
+struct choice {
+	const struct cause *cause;
+	const struct rule *rule;
+	uint64_t ns; /* by how much the job would be shorter without it, at most */
+	bool spun; /* the time is that of a process that spins for CAUSE */
+};
+
+static struct choice choose(const struct shares *shares)
+{
+	const struct cause *most = answer_of(shares);
+	struct choice choice = { most, rule_of(shares, most), ns_without(shares, most), false };
+	uint64_t spun_ns = 0, saturated_ns = 0;
+	const struct cause *behind = behind_spin(shares, most, &spun_ns);
+
+	if (behind)
+		return (struct choice){ behind, rule_of(shares, behind), spun_ns, true };
+	if (is_decoding(most))
+		saturated_ns = rules_saturated_ns(shares->report, shares_wall(shares));
+	if (saturated_ns > choice.ns) {
+		choice.rule = &rule_disk_saturated;
+		choice.ns = saturated_ns;
+	}
+	return choice;
+}
+
 bool path_answer(const struct report *report, struct finding *answer)
 {
 	struct shares shares;
-	const struct cause *most;
-	uint64_t saturated_ns;
+	struct choice choice;
 	double share;
 
 	if (!shares_of(report, &shares) || !covers(&shares))
 		return false;
-	most = answer_of(&shares);
-	if (gives_way(&shares, most) || is_more(&shares, answer, most) ||
-	    shares_unknown(&shares) > MOST_UNKNOWN * shares_ns(&shares, most))
+	choice = choose(&shares);
+	if (gives_way(&shares, choice.cause) || is_more(&shares, answer, choice.cause) ||
+	    shares_unknown(&shares) > MOST_UNKNOWN * MAX(shares_ns(&shares, choice.cause), choice.ns))
 		return false;
-	saturated_ns = is_decoding(most) ? rules_saturated_ns(report, shares_wall(&shares)) : 0;
-	share = shares_part(&shares, MAX(saturated_ns, ns_without(&shares, most)));
+	share = shares_part(&shares, choice.ns);
 	*answer = (struct finding){
-		.rule = saturated_ns > shares_ns(&shares, most) ? &rule_disk_saturated : rule_of(&shares, most),
+		.rule = choice.rule,
 		.measure = share,
 		.share = share,
 		.size = rules_size_of_share(report, share),
@@ -280,41 +324,62 @@ static void show_rank(const struct report *report, struct finding *finding)
 		    p && p->rank[0] ? ", rank " : "", p ? p->rank : "", FMT_NS(slow->waited_ns));
 }
 
-/* What would go without CAUSE; work would not. */
-static void show_time(const struct shares *shares, struct finding *finding, const struct cause *cause)
+/* What would go without the cause; work would not. */
+static void show_time(const struct shares *shares, struct finding *finding, const struct choice *choice)
 {
 	const struct report_path_root *root = shares->root;
 
-	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s",
-		    FMT_NS(ns_without(shares, cause)), FMT_NS(shares_wall(shares)), root->pid,
+	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s", FMT_NS(choice->ns),
+		    FMT_NS(shares_wall(shares)), root->pid,
 		    path_name_text(&shares->report->path->names, root->name) ?: "?",
-		    cause->is_work ? "" : "; without it the job would be shorter by that at most");
+		    choice->cause->is_work ? "" : "; without it the job would be shorter by that at most");
+}
+
+static void show_second(const struct shares *shares, struct finding *finding, const struct cause *cause)
+{
+	const struct cause *second = shares_largest(shares, cause);
+
+	if ((double)shares_ns(shares, second) >= SECOND * (double)shares_ns(shares, cause))
+		finding_add(finding, "another cause is about as large: %s, %.1f %%", rule_of(shares, second)->code,
+			    100 * shares_part(shares, shares_ns(shares, second)));
+}
+
+static void show_spin(const struct report *report, struct finding *finding)
+{
+	const struct path_spin *spin = &report->path->spin;
+
+	finding_add(
+		finding,
+		"process %u was on a CPU for %s and never slept, and what it started, %s, never waited for it: so it "
+		"looks for their results again and again, or is no slower than they are",
+		spin->pid, FMT_NS(spin->cpu_ns), FMT_N(spin->workers, "process", "processes"));
 }
 
 void path_evidence(struct report *report, struct finding *finding)
 {
-	const struct cause *cause, *second;
 	const struct variant *variant;
 	struct shares shares;
+	struct choice choice;
 	double part;
 
 	if (!shares_of(report, &shares))
 		return;
-	if (finding->rule == &rule_disk_saturated)
+	choice = choose(&shares);
+	if (choice.rule == &rule_disk_saturated) {
 		rules_show_saturated(report, finding);
-	cause = cause_of_rule(&shares, finding->rule);
-	if (!cause)
 		return;
-	show_time(&shares, finding, cause);
-	second = shares_largest(&shares, cause);
-	if ((double)shares_ns(&shares, second) >= SECOND * (double)shares_ns(&shares, cause))
-		finding_add(finding, "another cause is about as large: %s, %.1f %%", rule_of(&shares, second)->code,
-			    100 * shares_part(&shares, shares_ns(&shares, second)));
-	show_when(&shares, finding, cause);
-	if (cause->rank)
+	}
+	show_time(&shares, finding, &choice);
+	if (choice.spun) {
+		show_spin(report, finding);
+		return;
+	}
+	show_second(&shares, finding, choice.cause);
+	show_when(&shares, finding, choice.cause);
+	if (choice.cause->rank)
 		show_rank(report, finding);
-	variant = variant_of(&shares, cause, &part);
+	variant = variant_of(&shares, choice.cause, &part);
 	if (variant && variant->show)
 		variant->show(report, finding);
-	show_detail(&shares, finding, cause);
+	show_detail(&shares, finding, choice.cause);
 }

@@ -229,7 +229,12 @@ uint64_t shares_unknown(const struct shares *shares)
 	return shares->of[shares_n_causes - 1];
 }
 
+const struct cause *shares_cause(const struct shares *shares, const struct path_leaf *leaf)
+{
+	return &shares_causes[counts_as(shares, cause_of_leaf(shares, leaf))];
+}
+
 bool shares_count(const struct shares *shares, const struct path_sum *sum, const struct cause *cause)
 {
-	return &shares_causes[counts_as(shares, cause_of_leaf(shares, &sum->leaf))] == cause;
+	return shares_cause(shares, &sum->leaf) == cause;
 }

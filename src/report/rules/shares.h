@@ -49,6 +49,8 @@ uint64_t shares_ns(const struct shares *shares, const struct cause *cause);
 uint64_t shares_unknown(const struct shares *shares);
 /* Returns the cause with the most time but for BUT, and what is not known. */
 const struct cause *shares_largest(const struct shares *shares, const struct cause *but);
+/* Returns the cause that LEAF is of. */
+const struct cause *shares_cause(const struct shares *shares, const struct path_leaf *leaf);
 /* Whether the time of SUM, a part of the path, counts for CAUSE. */
 bool shares_count(const struct shares *shares, const struct path_sum *sum, const struct cause *cause);
 /* A process that others serve, or that uses a GPU or has steps, trains when it computes, or sleeps in place of a GPU.

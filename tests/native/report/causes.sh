@@ -129,6 +129,7 @@ job reads        disk/reads
 job beside       disk/reads
 job first-epoch  disk/reads
 job polling      disk/reads
+job spinning     disk/reads
 job mapped-write disk/model
 job own-writes   disk/few
 job log-sync     disk/saved

@@ -381,6 +381,75 @@ static void a_trainer_that_waits_for_its_samples_reads(void **state)
 	expect_answer(path_loaded(), "storage-read", 70, "x.bin (python, making a batch): 1.40 s");
 }
 
+/* --- one that spins ------------------------------------------------------------------------------------------- */
+
+#define OF_DISK .call = "read", .state = "disk", .by = "disk", .fid = 1, .file = "x.bin"
+
+/*
+ * A process that computes for 2 s, and takes something from a pipe in each 20 ms. One that it started waits for a disk
+ * in each 20 ms for 18, and then as W says, for 1 ms.
+ */
+static struct report *spins(struct put_wait w)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_process(20, 10, "loader", 50 * MS, LIFE - MS);
+	put_file(1, "/data/x.bin");
+	put(FILES, 0, "2\t0:13\t1\tfifo\tpipefs\t0\tok\tpipe:[1]");
+	for (uint64_t at = 60 * MS; at < LIFE - 40 * MS; at += 20 * MS) {
+		put_wait(.pid = 20, .from = at, .to = at + 18 * MS, OF_DISK);
+		w.pid = 20;
+		w.from = at + 18 * MS;
+		w.to = at + 19 * MS;
+		put_wait_row(&w);
+		put_read(.pid = 10, .fid = 2, .file = "pipe:[1]", .from = at + 18 * MS, .to = at + 18 * MS + 1000,
+			 .bytes = 9);
+	}
+	return path_loaded();
+}
+
+static void a_process_that_spins_waits_for_what_its_loader_does(void **state)
+{
+	expect_answer(spins((struct put_wait){ OF_DISK }), "storage-read", 93, "never waited for it");
+}
+
+static void a_loader_that_waits_is_ahead_of_its_trainer(void **state)
+{
+	expect_not(spins((struct put_wait){ .by = "thread", .by_pid = 10 }), "storage-read");
+}
+
+static void a_process_that_says_that_it_computes_does_not_spin(void **state)
+{
+	put_region(10, 0, 1900 * MS, "compute", "step");
+	expect_not(spins((struct put_wait){ OF_DISK }), "storage-read");
+}
+
+/* A monitor looks at something now and then. */
+static void a_helper_that_sleeps_is_no_loader(void **state)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_process(20, 10, "monitor", 50 * MS, LIFE - MS);
+	put(FILES, 0, "2\t0:13\t1\tfifo\tpipefs\t0\tok\tpipe:[1]");
+	for (uint64_t at = 60 * MS; at < LIFE - 40 * MS; at += 20 * MS) {
+		put_wait(.pid = 20, .from = at, .to = at + 15 * MS, .call = "clock_nanosleep", .by = "timer");
+		put_read(.pid = 10, .fid = 2, .file = "pipe:[1]", .from = at, .to = at + 1000, .bytes = 9);
+	}
+	expect_answer(path_loaded(), "cpu-bound", 100, "on a CPU (python)");
+}
+
+/* One that takes nothing from others has nothing to wait for. */
+static void a_busy_child_beside_it_is_no_loader(void **state)
+{
+	put_root(10, "python", LIFE);
+	put_workload(10, LIFE);
+	put_process(20, 10, "packer", 50 * MS, LIFE - MS);
+	put_file(1, "/data/x.bin");
+	for (uint64_t at = 60 * MS; at < LIFE - 40 * MS; at += 20 * MS)
+		put_wait(.pid = 20, .from = at, .to = at + 19 * MS, OF_DISK);
+	expect_answer(path_loaded(), "cpu-bound", 100, "on a CPU (python)");
+}
+
 /* Process PID sleeps in each of ten steps of 200 ms for 150; the trainer waits for the loader to the end of each. */
 static struct report *sleeps(unsigned int pid)
 {
@@ -846,6 +915,11 @@ int main(void)
 		IN_TREE(a_region_of_another_name_says_nothing),
 		IN_TREE(a_loader_that_makes_batches_decodes),
 		IN_TREE(a_trainer_that_waits_for_its_samples_reads),
+		IN_TREE(a_process_that_spins_waits_for_what_its_loader_does),
+		IN_TREE(a_loader_that_waits_is_ahead_of_its_trainer),
+		IN_TREE(a_process_that_says_that_it_computes_does_not_spin),
+		IN_TREE(a_helper_that_sleeps_is_no_loader),
+		IN_TREE(a_busy_child_beside_it_is_no_loader),
 		IN_TREE(a_loader_that_sleeps_keeps_a_limit),
 		IN_TREE(a_helper_of_the_start_makes_no_trainer),
 		IN_TREE(a_trainer_that_sleeps_trains),
