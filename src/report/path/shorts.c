@@ -83,9 +83,10 @@ bool path_shorts_take(struct scan *s, void *own)
 
 /* --- less the rows of waits.out ------------------------------------------------------------------------ */
 
+/* The remote end of a socket is a column of waits.out alone: without it, it is a thread outside the job. */
 static bool is_alike(const struct path_ender *a, const struct path_ender *b)
 {
-	return a->call_name == b->call_name && a->state == b->state && a->by == b->by;
+	return a->call_name == b->call_name && a->state == b->state && (a->by == b->by || (a->outside && b->outside));
 }
 
 /* Whether SUM may have WAIT in it: it is of waits for its ender (OF_ENDER), or else for several. */

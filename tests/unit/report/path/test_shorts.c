@@ -55,6 +55,23 @@ static void rows_are_taken_off_the_sums(void **state)
 	report_free(r);
 }
 
+/* A server on this machine answers: waits.out has its address, which makes it a peer, and sched.out does not. */
+static void rows_of_a_peer_are_taken_off_the_sums(void **state)
+{
+	struct report *r;
+
+	put_root(10, "a", 500 * MS);
+	for (unsigned int i = 0; i < 4; i++)
+		put_wait(.pid = 10, .from = (100 * i + 20) * MS, .to = (100 * i + 80) * MS, .call = "recvfrom",
+			 .by = "thread", .by_pid = 99, .by_comm = "server", .peer = "127.0.0.1:80");
+	put_cpu(10, 500 * MS, 260 * MS, 0);
+	put_call(10, 500 * MS, "recvfrom", 0, 240 * MS, "thread\t99\t99");
+	r = path_loaded();
+	expect_part(r, "network", "a", "127.0.0.1:80", 240 * MS);
+	expect_part(r, "cpu", "a", NULL, 260 * MS);
+	report_free(r);
+}
+
 /* The waits ended on two CPUs, each of which has a row: one is longer than what the first row has. */
 static void rows_of_several_cpus_are_one_sum(void **state)
 {
@@ -126,9 +143,10 @@ static void without_sums_a_thread_is_on_a_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(short_waits_share_the_time_between_rows), IN_TREE(rows_are_taken_off_the_sums),
-		IN_TREE(rows_of_several_cpus_are_one_sum),        IN_TREE(short_waits_for_a_thread_are_what_it_did),
-		IN_TREE(sums_of_several_threads_have_no_name),    IN_TREE(without_sums_a_thread_is_on_a_cpu),
+		IN_TREE(short_waits_share_the_time_between_rows),  IN_TREE(rows_are_taken_off_the_sums),
+		IN_TREE(rows_of_a_peer_are_taken_off_the_sums),    IN_TREE(rows_of_several_cpus_are_one_sum),
+		IN_TREE(short_waits_for_a_thread_are_what_it_did), IN_TREE(sums_of_several_threads_have_no_name),
+		IN_TREE(without_sums_a_thread_is_on_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
