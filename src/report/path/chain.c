@@ -37,7 +37,7 @@ static void before_birth(struct chain *chain)
 /* Goes to the thread that ended the wait at this moment, or through the wait. */
 static void through(struct chain *chain, uint32_t wait, uint64_t low_ns)
 {
-	const uint32_t by = path_walk_ender(chain->walk, wait);
+	const uint32_t by = path_target_ender(chain->walk->waits, wait);
 
 	if (by && chain->at_ns == chain->walk->waits->v[wait].wake_ns && chain->jumps++ < PATH_JUMPS_MAX) {
 		chain->life = by;

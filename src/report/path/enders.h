@@ -31,7 +31,15 @@ enum path_by {
 };
 
 /* What FID stands for. */
-enum path_file { PATH_NO_FILE, PATH_ANY_FILE, PATH_STORED_FILE, PATH_TERMINAL_FILE, PATH_DEVICE_FILE };
+enum path_file {
+	PATH_NO_FILE,
+	PATH_ANY_FILE,
+	PATH_STORED_FILE,
+	PATH_TERMINAL_FILE,
+	PATH_DEVICE_FILE,
+	PATH_PIPE_FILE,
+	PATH_SOCKET_FILE
+};
 
 struct path_ender {
 	uint32_t life; /* the thread of the job that ended the wait; 0: none */

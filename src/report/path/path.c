@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "report/path/chain.h"
+#include "report/path/edges.h"
 #include "report/path/roles.h"
 #include "report/path/way.h"
 #include "report/scan/part.h"
@@ -145,22 +146,30 @@ static struct path_times times_of(const struct path_source *source)
 	};
 }
 
-/* Both ways through the time of ROOT. */
+/* Both ways through the time of ROOT; and GRAPH, which may be NULL: who waited for whom on the first one. */
 static int walk(const struct path_source *source, const struct path_root *root, const uint8_t *roles,
-		struct path_way *exposed, struct path_way *chain)
+		struct path_way *exposed, struct path_way *chain, struct path_graph *graph)
 {
+	struct path_edges edges = { .nodes = NULL };
 	struct path_walk walk;
 	int res = path_walk_init(&walk, &source->shorts, roles, path_way_take, exposed);
 
 	walk.doings = &source->doings;
+	if (res == 0 && graph)
+		res = path_edges_init(&edges, &source->shorts, roles, root);
 	if (res == 0) {
+		walk.edges = graph ? &edges : NULL;
 		path_walk(&walk, root->life, root->begin_ns, root->end_ns);
+		walk.edges = NULL;
 		path_polls_forget(&walk.polls);
 		walk.own = chain;
 		chain->sums->chain = chain->backwards = true;
 		path_chain(&walk, root->life, root->begin_ns, root->end_ns);
 		res = path_way_walked(exposed, source->lives.n);
 	}
+	if (res == 0 && graph)
+		res = path_edges_end(&edges, graph);
+	path_edges_free(&edges);
 	path_walk_free(&walk);
 	return res < 0 ? res : path_way_walked(chain, source->lives.n);
 }
@@ -186,7 +195,8 @@ static int walk_all(struct path_source *source, struct report_path *path)
 		source->exposed[i].sums = source->chain[i].sums = &root->sums;
 		path->n++;
 		if (res == 0)
-			res = walk(source, &roots[i], roles, &source->exposed[i], &source->chain[i]);
+			res = walk(source, &roots[i], roles, &source->exposed[i], &source->chain[i],
+				   i == 0 ? &path->graph : NULL);
 		if (res == 0 && i == 0)
 			res = path_spins_find(&source->shorts, &roots[i], roles, &source->exposed[i], &path->spin);
 		free(roles);
@@ -354,6 +364,7 @@ static void path_clear(struct report_path *path)
 {
 	for (unsigned int i = 0; i < path->n; i++)
 		path_sums_free(&path->root[i].sums);
+	path->graph = (struct path_graph){ .n_nodes = 0 };
 	path->n = 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef REPORT_PATH_PATH_H
 #define REPORT_PATH_PATH_H
 
+#include "report/path/graph.h"
 #include "report/path/names.h"
 #include "report/path/ranks.h"
 #include "report/path/roots.h"
@@ -23,6 +24,8 @@ struct report_path {
 	uint32_t epochs; /* how many are known */
 	struct path_slow_rank slow_rank; /* of the first root */
 	struct path_spin spin; /* likewise */
+	struct path_graph
+		graph; /* who waited for whom: of the path of the first root, and of all threads in its time */
 	unsigned int n; /* 0: not known, or no waits.out */
 	struct report_path_root {
 		uint32_t pid, name;

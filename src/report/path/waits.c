@@ -42,6 +42,8 @@ static enum path_file class_of(struct report *r, uint64_t fid)
 
 	if (file && (file->type == REPORT_REG || file->type == REPORT_DIR))
 		return PATH_STORED_FILE;
+	if (file && (file->type == REPORT_FIFO || file->type == REPORT_SOCK))
+		return file->type == REPORT_FIFO ? PATH_PIPE_FILE : PATH_SOCKET_FILE;
 	if (!file || file->type != REPORT_CHR)
 		return PATH_ANY_FILE;
 	path = report_path_of(r, fid, NULL, 0);

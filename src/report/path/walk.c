@@ -169,6 +169,8 @@ static void between_of(struct path_walk *walk, uint32_t life, struct path_mix mi
 		piece.end_ns = ns ? path_cut_next(&cut, ns) : piece.begin_ns;
 		piece.leaf = sum->leaf;
 		piece.between = sum->leaf.kind == PATH_CPU ? &between : NULL;
+		if (walk->edges && piece.end_ns > piece.begin_ns)
+			path_edges_short(walk->edges, sum, piece.end_ns - piece.begin_ns);
 		if (sum->ender.life && piece.end_ns > piece.begin_ns)
 			short_wait(walk, sum->ender.life, piece.begin_ns, piece.end_ns);
 		else
@@ -193,18 +195,15 @@ void path_walk_between(struct path_walk *walk, uint32_t life, uint64_t begin_ns,
 
 /* --- waits --------------------------------------------------------------------------------------------- */
 
-uint32_t path_walk_ender(const struct path_walk *walk, uint32_t wait)
+/* Adds to the edges that WAIT polled SHARE's thread for NS, and what this one waited for then, if it did. */
+static void cross_poll(const struct path_walk *walk, const struct path_wait *wait, const struct path_share *share,
+		       bool gil, uint64_t ns)
 {
-	const struct path_wait *own = &walk->waits->v[wait];
-	const struct path_ender *last = &walk->waits->v[own->settled].ender;
-
-	return path_calls[own->ender.call].stops || path_ender_is_interrupted(last) ? 0 : last->life;
-}
-
-/* Whether TO, a thread, held Python's lock while WAIT lasted in turns: it is one of the same process. */
-static bool holds_gil(const struct path_walk *walk, const struct path_wait *wait, uint32_t to)
-{
-	return wait->ender.gil && walk->lives->life[to].process == walk->lives->life[wait->row.life].process;
+	if (!walk->edges || !ns)
+		return;
+	path_edges_poll(walk->edges, wait->row.life,
+			&(struct path_target){ .life = share->life, .polled = true, .gil = gil }, ns);
+	path_edges_poll(walk->edges, share->life, &(struct path_target){ .leaf = share->leaf }, ns);
 }
 
 /* Gives a part of the poll WAIT to what others did in its slice, as far as they did anything. */
@@ -221,54 +220,38 @@ static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, u
 		struct path_leaf share = polls->share[i].leaf;
 
 		share.inferred = true;
-		share.gil = holds_gil(walk, own, polls->share[i].life);
+		share.gil = path_target_has_gil(walk->waits, own, polls->share[i].life);
+		cross_poll(walk, own, &polls->share[i], share.gil, until_ns - begin_ns);
 		emit(walk, polls->share[i].life, share, begin_ns, until_ns);
 		begin_ns = until_ns;
 	}
 	emit(walk, own->row.life, leaf, begin_ns, end_ns);
 }
 
-/* Whether nobody has ended the wait: the trace did, or a signal without a sender, as of timeout(1) when it is late. */
-static bool is_open(const struct path_ender *e)
-{
-	return e->by == PATH_BY_END || (e->by == PATH_BY_SIGNAL && !e->life && !e->other);
-}
-
-/* Returns the child that WAIT was for, which nobody has ended; 0: none. */
-static uint32_t awaited_child(const struct path_walk *walk, const struct path_wait *wait)
-{
-	const uint32_t process = walk->lives->life[wait->row.life].process;
-	uint32_t child;
-
-	if (!path_calls[wait->ender.call].children || !is_open(&wait->ender))
-		return 0;
-	child = path_lives_child(walk->lives, process, wait->row.at_ns, wait->in_ns);
-	return child && !walk->on_stack[child] ? child : 0;
-}
-
 void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct path_wait *own = &walk->waits->v[wait];
-	const struct path_ender *last = &walk->waits->v[own->settled].ender;
-	const uint32_t by = path_walk_ender(walk, wait) ?: awaited_child(walk, own);
 	const bool held = walk->held, gil = walk->gil;
-	struct path_leaf leaf;
+	struct path_target target;
+	enum path_kind kind;
 
 	if (begin_ns >= end_ns)
 		return;
-	if (by) {
+	target = path_target_of(walk->waits, wait, walk->on_stack);
+	kind = target.leaf.kind;
+	if (walk->edges)
+		path_edges_wait(walk->edges, wait, end_ns - begin_ns);
+	if (target.life) {
 		walk->held |= path_calls[own->ender.call].locks;
-		walk->gil |= holds_gil(walk, own, by);
-		path_walk(walk, by, begin_ns, end_ns);
+		walk->gil |= target.gil;
+		path_walk(walk, target.life, begin_ns, end_ns);
 		walk->held = held;
 		walk->gil = gil;
-		return;
+	} else if (kind == PATH_POLL || kind == PATH_UNENDED || (kind == PATH_TIMEOUT && own->ender.gil)) {
+		poll(walk, wait, target.leaf, begin_ns, end_ns);
+	} else {
+		emit(walk, own->row.life, target.leaf, begin_ns, end_ns);
 	}
-	leaf = path_ender_leaf(&own->ender, last);
-	if (leaf.kind == PATH_POLL || leaf.kind == PATH_UNENDED || (leaf.kind == PATH_TIMEOUT && own->ender.gil))
-		poll(walk, wait, leaf, begin_ns, end_ns);
-	else
-		emit(walk, own->row.life, leaf, begin_ns, end_ns);
 }
 
 /* Gives [BEGIN, END), in which the thread was off its CPU. */

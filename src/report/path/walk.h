@@ -8,6 +8,7 @@
 #define REPORT_PATH_WALK_H
 
 #include "report/path/doings.h"
+#include "report/path/edges.h"
 #include "report/path/polls.h"
 
 #define PATH_DEPTH_MAX 200U /* threads that wait for each other in a row */
@@ -40,6 +41,7 @@ struct path_walk {
 	const struct path_doings *doings; /* NULL, as after path_walk_init(): nothing is known of them */
 	path_take_fn take;
 	void *own;
+	struct path_edges *edges; /* get the time in which a thread waited for another one; NULL: nothing does */
 	bool *on_stack; /* of each life: it waits for the one that is looked at */
 	unsigned int depth, short_depth;
 	bool held; /* the one that is looked at held a lock that the one before it waited for */
@@ -62,7 +64,5 @@ void path_walk_between(struct path_walk *walk, uint32_t life, uint64_t begin_ns,
 void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, uint64_t end_ns);
 /* Gives [BEGIN, END) of LIFE to a leaf of KIND, without detail. */
 void path_walk_leaf(struct path_walk *walk, uint32_t life, enum path_kind kind, uint64_t begin_ns, uint64_t end_ns);
-/* Returns the thread that ended the wait as which WAIT ends; 0: none of the job. */
-uint32_t path_walk_ender(const struct path_walk *walk, uint32_t wait);
 
 #endif

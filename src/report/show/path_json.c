@@ -66,6 +66,16 @@ static void parts(const struct report *r, const struct path_sums *sums, struct j
 	json_end(json);
 }
 
+/* Puts what the rows of path_edges add up to. */
+static void edges(const struct path_weight *all, struct json *json)
+{
+	json_object(json, "edges");
+	json_u64(json, "waits", all->waits);
+	json_u64(json, "wait_ns", all->wait_ns);
+	json_u64(json, "path_ns", all->path_ns);
+	json_end(json);
+}
+
 void report_path_json(const void *of, struct json *json)
 {
 	const struct report *r = of;
@@ -82,5 +92,6 @@ void report_path_json(const void *of, struct json *json)
 	json_u64(json, "end_ns", root->end_ns);
 	json_u64(json, "wall_ns", root->end_ns - root->begin_ns);
 	parts(r, &root->sums, json);
+	edges(&r->path->graph.all, json);
 	json_end(json);
 }

@@ -147,6 +147,13 @@ static bool has_why(const void *of)
 	return w && w->rules;
 }
 
+static bool has_path(const void *of)
+{
+	const struct report_path *path = ((const struct report *)of)->path;
+
+	return path && path->n;
+}
+
 static void epochs_text(const void *of, FILE *out)
 {
 	const struct report *r = of;
@@ -233,6 +240,8 @@ const struct view_section report_sections[] = {
 	{ &view_missing_reasons, .json = report_more_facts_json, .sum = true },
 	{ .json = report_why_json },
 	{ .json = report_path_json },
+	{ &view_path_nodes, .has = has_path },
+	{ &view_path_edges, .has = has_path },
 	{ &view_account, .text = no_text, .has = has_why },
 	{ &view_epochs, .text = epochs_text, .has = has_why },
 	{ &view_epoch_sizes, .text = no_text },

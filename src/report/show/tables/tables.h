@@ -42,6 +42,8 @@ extern const struct view view_account;
 void account_text(const struct report *report, FILE *out);
 /* Prints that of one process and the loaders, their largest parts, in lines of up to WIDTH columns. */
 void account_brief(const struct report *report, unsigned int width, FILE *out);
+/* waited.c */
+extern const struct view view_path_nodes, view_path_edges;
 /* why.c */
 extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_epoch_files, view_phase_sums;
 

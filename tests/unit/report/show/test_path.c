@@ -4,6 +4,7 @@
 #include "report/show/show.h"
 
 #include "base/json.h"
+#include "report/show/tables/tables.h"
 #include "report/show/text.h"
 #include "../path/trace.h"
 
@@ -105,6 +106,77 @@ static void json_has_the_parts(void **state)
 	report_free(r);
 }
 
+static void json_has_what_the_edges_add_up_to(void **state)
+{
+	struct report *r = loaded();
+	autofree char *text = json_of(r);
+
+	assert_non_null(strstr(text, "\"edges\": {\"waits\": 20,\"wait_ns\": 700000000,\"path_ns\": 200000000}"));
+	report_free(r);
+}
+
+static char *edges_of(const struct report *r, bool json)
+{
+	struct json j = { .flat = true };
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	if (!json)
+		view_text(&view_path_edges, r, out);
+	assert_int_equal(fclose(out), 0);
+	if (!json)
+		return text;
+	free(text);
+	json_object(&j, NULL);
+	view_json(&view_path_nodes, r, 0, &j);
+	view_json(&view_path_edges, r, 0, &j);
+	json_end(&j);
+	return json_text(&j);
+}
+
+static void a_table_lists_waits_between_nodes(void **state)
+{
+	struct report *r = loaded();
+	autofree char *text = edges_of(r, false);
+	const char *heads = strstr(text, "\nWAITER");
+
+	assert_non_null(heads);
+	assert_string_equal(
+		heads + 1,
+		"WAITER                           WAITED FOR                       KIND           WAITS  ON PATH   IN ALL\n"
+		"loader (a worker)                storage                          read              10   100 ms   600 ms\n"
+		"python (the first process)       loader (a worker)                call              10   100 ms   100 ms\n");
+	report_free(r);
+}
+
+/* A name with markup, quotes, escapes, and of more bytes than there is room for. */
+static void hostile_names_of_nodes_stay_text(void **state)
+{
+	char *long_name = calloc(1, 1000), *peer = NULL;
+	autofree char *json = NULL, *text = NULL;
+	struct report *r;
+
+	for (unsigned int i = 0; i < 240; i++)
+		strcat(long_name, "\\011");
+	peer = util_fmt("\"><script>%s", long_name);
+	put_workload(10, 1000 * MS);
+	put_root(10, "</script>\\033[2J\\042", 1000 * MS);
+	put_wait(.pid = 10, .from = 0, .to = 100 * MS, .call = "recvfrom", .by = "net", .peer = peer);
+	r = path_loaded();
+	json = edges_of(r, true);
+	text = edges_of(r, false);
+	assert_non_null(strstr(json, "\"label\": \"</script>\\\\033[2J\\\\042 (the first process)\""));
+	assert_non_null(strstr(json, "\"label\": \"\\\"><script>\\\\011"));
+	assert_non_null(strstr(json, " (peer)\",\"role\": null"));
+	assert_null(strchr(text, '\033'));
+	assert_null(strchr(text, '\t'));
+	report_free(r);
+	free(long_name);
+	free(peer);
+}
+
 static void without_waits_there_is_no_section(void **state)
 {
 	autofree char *text = NULL, *json = NULL;
@@ -124,7 +196,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(text_has_the_parts_and_the_pace),   IN_TREE(the_screen_breaks_lines),
 		IN_TREE(many_parts_have_eight_lines),       IN_TREE(json_has_the_parts),
-		IN_TREE(without_waits_there_is_no_section),
+		IN_TREE(json_has_what_the_edges_add_up_to), IN_TREE(a_table_lists_waits_between_nodes),
+		IN_TREE(hostile_names_of_nodes_stay_text),  IN_TREE(without_waits_there_is_no_section),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
