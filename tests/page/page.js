@@ -455,7 +455,7 @@ const tests = {
 			await p.mouse.move(where.x(0.5), where.y);
 			await p.mouse.move(where.x(0.51), where.y + 20);
 			assert.equal(await p.evaluate(() => window.evil), undefined);
-			assert.equal(await p.locator('body :is(img, svg, iframe, object, a, script:not(#report, #views, :last-of-type))').count(), 0);
+			assert.equal(await p.locator('body :is(img, svg:not(.graph svg), iframe, object, a, script:not(#report, #views, :last-of-type))').count(), 0);
 			assert.equal(await p.locator('script').count(), 4);
 			assert.equal(await p.locator('b', { hasText: 'octal' }).count(), 0);
 			const text = await p.evaluate(() => document.body.textContent);
@@ -540,6 +540,91 @@ const tests = {
 			/^the path of process 4999, 1\.00 s\s+reading from disk: x#\.bin \(<b>loader\) 75\.0 %, on a CPU \(python\) 24\.8 %$/s);
 		assert.deepEqual(await Promise.all(spans.map(e => e.getAttribute('class'))), ['storage', 'work']);
 		await close(p);
+	},
+
+	/*
+	 * The arrows and the sentence below them have all of the time. A press leads to the rows of an arrow or a node, with the
+	 * keyboard, too.
+	 */
+	async who_waited_for_whom_is_a_picture_of_all_of_it() {
+		const r = REPORTS.training(), p = await opened(written('waited', r)), graph = p.locator('.graph');
+		const rows = p.locator('section.table[aria-label="Who waited for whom"] tbody tr'), sum = (all, key) => all.reduce((n, e) => n + e[key], 0);
+		const between = (from, to) => r.path_edges.filter(e => e.from === from && e.to === to);
+
+		assert.equal(await graph.count(), 1);
+		for (const [key, button] of [['path_ns', 'on the path'], ['wait_ns', 'of all threads']]) {
+			await graph.getByRole('button', { name: button, exact: true }).click();
+			const pairs = new Map();
+
+			for (const e of r.path_edges)
+				pairs.set(`${e.from} ${e.to}`, between(e.from, e.to));
+			const all = [...pairs.values()].filter(edges => sum(edges, key) > 0), most = Math.max(...all.map(edges => sum(edges, key)));
+			const [drawn, thin] = [true, false].map(is => all.filter(edges => (sum(edges, key) >= 0.002 * most) === is));
+			const arrows = await graph.locator('.edge').evaluateAll(list => list.map(g => g.getAttribute('aria-label')));
+
+			assert.equal(arrows.length, drawn.length, key);
+			for (const edges of drawn) {
+				const { waiter, waited_for } = edges[0], words = arrows.find(a => a.startsWith(`${waiter} waited for ${waited_for}; `));
+
+				for (const e of edges)
+					assert(words.includes(`${e.kind}: ${ns(e.path_ns)} on the path, ${ns(e.wait_ns)} of all threads`), words);
+			}
+			/* what is drawn has its time beside it, if there is room: the largest do */
+			for (const edges of drawn.sort((a, b) => sum(b, key) - sum(a, key)).slice(0, 4))
+				assert.equal(await graph.locator('.time text', { hasText: new RegExp(`^${ns(sum(edges, key))}$`) }).count(), 1, ns(sum(edges, key)));
+			assert.equal((await graph.locator(':scope > p').textContent()).includes(` of ${ns(thin.reduce((n, edges) => n + sum(edges, key), 0))} in all `), thin.length > 0, key);
+		}
+		const picked = async () => (await rows.evaluateAll(list => list.filter(tr => tr.getAttribute('aria-current')).map(tr => tr.cells[0].textContent + tr.cells[1].textContent)));
+		const texts = edges => edges.map(e => e.waiter + e.waited_for);
+
+		await graph.locator('.time', { hasText: ns(sum(between(1, 2), 'wait_ns')) }).click();
+		assert.deepEqual(await picked(), texts(between(1, 2)));
+		assert(await rows.filter({ hasText: 'storage' }).first().evaluate(tr => tr === document.activeElement));
+		await graph.locator('.node[aria-label="storage"]').focus();
+		await p.keyboard.press('Enter');
+		assert.deepEqual(await picked(), texts(r.path_edges.filter(e => e.to === 2)));
+		await close(p);
+	},
+
+	/* Everything is within the picture, no box over another, in light and dark, and on paper. */
+	async who_waited_for_whom_fits_any_width() {
+		const file = written('waited', REPORTS.training());
+		const fills = new Set();
+
+		for (const width of [1280, 760, 375])
+			for (const colorScheme of FIREFOX ? ['light'] : ['light', 'dark']) {
+				const p = await opened(file, { viewport: { width, height: 900 }, colorScheme }), graph = p.locator('.graph');
+				const boxes = async what => graph.locator(what).evaluateAll(all => all.map(e => (({ x, y, width: w, height: h }) => ({ x, y, w, h }))(e.getBoundingClientRect())));
+				const [frame] = await boxes('svg'), nodes = await boxes('.node rect'), labels = await boxes('.time text');
+
+				for (const b of [...nodes, ...labels, ...await boxes('.node text'), ...await boxes('.edge path')])
+					assert(b.x >= frame.x - 1 && b.x + b.w <= frame.x + frame.w + 1 && b.y >= frame.y - 1 && b.y + b.h <= frame.y + frame.h + 1,
+						`${width}: ${JSON.stringify(b)} of ${JSON.stringify(frame)}`);
+				for (const set of [nodes, [...nodes, ...labels]])
+					set.forEach((a, i) => set.slice(i + 1).forEach(b => assert(a.x + a.w <= b.x + 1 || b.x + b.w <= a.x + 1 || a.y + a.h <= b.y + 1 || b.y + b.h <= a.y + 1,
+						`${width}: ${JSON.stringify(a)} over ${JSON.stringify(b)}`)));
+				assert.equal(nodes.length, 8);
+				assert(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);
+				fills.add(await graph.locator('.node rect').first().evaluate(e => getComputedStyle(e).fill));
+				if (width === 1280 && !FIREFOX) {
+					await p.emulateMedia({ media: 'print' });
+					assert(await graph.locator('svg').isVisible());
+				}
+				await close(p);
+			}
+		assert.equal(fills.size, FIREFOX ? 1 : 2);
+	},
+
+	async without_waits_there_is_no_picture_of_them() {
+		const r = REPORTS.training();
+
+		for (const report of [REPORTS.sparse(), { ...r, path_nodes: undefined, path_edges: undefined }, { ...r, path_nodes: [], path_edges: [] }]) {
+			const p = await opened(written('not-waited', report));
+
+			assert.equal(await p.locator('.graph').count(), 0);
+			assert.equal(await p.locator('section.table[aria-label="Who waited for whom"]').count(), 0);
+			await close(p);
+		}
 	},
 
 	async what_is_missing_is_said_with_what_would_bring_it() {

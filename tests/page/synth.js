@@ -166,6 +166,7 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			{ role: 'loaders', pid: null, comm: null, processes: 8, wall_ns: 800 * SEC, fault_ns: 600 * SEC, read_ns: 199 * SEC, runq_ns: SEC, other_ns: 0, others: null },
 			{ role: 'main', pid: 5, comm: 'untold', processes: 1, wall_ns: SEC, cpu_ns: 0, other_ns: SEC, others: null },
 		],
+		...waited(),
 		bottleneck: { code: 'storage-read', title: 'The job waited for reads from storage', share: 0.61, evidence: ['trainers waited 61 % of training for batches, in poll() on pipes of 8 data loaders',
 			'meanwhile the loaders stood in read() of /data/train for 92 % of the time', 'nvme0n1 was 94 % busy, 1.02 GiB/s of reads'],
 			advice: 'Read more at a time' },
@@ -181,6 +182,24 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			size_ns: 0.3 * secs * SEC, size_share: 0.3, size_bytes: 4e9, evidence: [], advice: 'As training goes' }],
 		missing: ['vfs_rw: 17 rows were lost: the rings were full'],
 	};
+}
+
+/* Who waited for whom: loaders, and what they and the trainer waited for, in all its kinds. */
+function waited() {
+	const node = (kind, name, label, more = {}) => ({ kind, name, label, role: null, root: false, processes: 0, folded: 0, ...more });
+	const nodes = [
+		node('process', 'python', 'python (the first process)', { role: 'own', root: true, processes: 1 }),
+		node('process', 'pt_data_worker', 'pt_data_worker (8 workers)', { role: 'worker', processes: 8 }), node('storage', null, 'storage'),
+		node('threads', 'python', 'python\'s threads (the first process)', { role: 'own', root: true, processes: 1 }),
+		node('peer', '10.0.0.5:9000', '10.0.0.5:9000 (peer)'), node('outside', 'backup', 'backup (outside the job)'),
+		node('kernel', 'kworker/#:#', 'kworker/#:# (kernel)'), node('others', null, '(others)', { processes: 3, folded: 7 }),
+	].map((n, id) => ({ id, ...n }));
+	const edges = [[0, 1, 'pipe', 61, 70, 4000], [1, 2, 'read', 52, 300, 70000], [1, 2, 'fault', 3, 5, 900], [0, 3, 'futex', 9, 9.5, 800], [3, 2, 'write', 8, 31, 120],
+		[1, 4, 'socket', 6, 40, 600], [0, 5, 'lock', 2, 2, 1], [3, 3, 'futex', 0.5, 1, 90], [3, 0, 'futex', 0, 88, 7000], [1, 6, 'call', 0.4, 2, 30],
+		[0, 7, 'call', 0.3, 1, 12], [1, 1, 'poll', 0.002, 0.002, 0]]
+		.map(([from, to, kind, path, all, waits]) => ({ path_ns: path * SEC, wait_ns: all * SEC, waits, kind, waiter: nodes[from].label, waited_for: nodes[to].label, from, to }));
+
+	return { path_nodes: nodes, path_edges: edges };
 }
 
 function facts(secs) {

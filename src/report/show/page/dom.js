@@ -21,9 +21,11 @@ const Dom = (() => {
 	 * A new element: `el('p', { class: 'note', onclick: f }, 'text', element)`. Strings and numbers become
 	 * text; null and false are left out.
 	 */
-	function el(tag, attributes, ...children) {
-		const e = document.createElement(tag);
+	const el = (tag, attributes, ...children) => made(document.createElement(tag), attributes, children);
+	/* The same of a picture. */
+	const svg = (tag, attributes, ...children) => made(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
+	function made(e, attributes, children) {
 		for (const [name, value] of Object.entries(attributes || {})) {
 			if (name.startsWith('on'))
 				e.addEventListener(name.slice(2), value);
@@ -60,6 +62,6 @@ const Dom = (() => {
 		return texts?.length > 0 && el('details', { open }, el('summary', null, `${title} (${texts.length})`), items(texts));
 	}
 
-	return { safe, visible, plain, el, fill, items, fold };
+	return { safe, visible, plain, el, svg, fill, items, fold };
 })();
 const { el, fill, items, fold } = Dom;

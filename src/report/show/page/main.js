@@ -83,6 +83,9 @@
 			root.append(p.element);
 			p.element.hidden = !p.on;
 		}
+		const path = panels.findLast(p => p.group === 'Path')?.element, graphs = Graphs.build();
+
+		path ? path.after(...graphs) : root.prepend(...graphs);
 		root.append(...[more()].filter(Boolean));
 		Tools.build();
 		Tip.listen(document.getElementById('timeline'));

@@ -18,12 +18,22 @@ class Table {
 	}
 
 	show() {
-		fill(this.body, this.rows.map(row => el('tr', null, this.columns.map(c => {
+		fill(this.body, this.rows.map(row => el('tr', this.picked?.has(row) && { 'aria-current': 'true', tabindex: '-1' }, this.columns.map(c => {
 			const v = c.value(row), shown = c.plain ? Dom.plain(v) : v;
 
 			return el('td', { class: c.num ? 'num' : String(v).length > 12 ? 'text wide' : 'text' }, v == null ? '\u2013' : c.text ? c.text(v, row) :
 				String(v).length > 300 ? el('div', { class: 'long' }, shown) : shown);
 		}))));
+	}
+
+	/* Marks the rows for which TEST is true, and goes to the first one. */
+	pick(test) {
+		this.picked = new Set(this.rows.filter(test));
+		this.show();
+		const first = this.body.querySelector('[aria-current]') ?? this.element;
+
+		first.scrollIntoView({ block: 'center' });
+		first.focus({ preventScroll: true });
 	}
 
 	sort(i) {

@@ -116,6 +116,8 @@ const Tables = (() => {
 			word('Waited for', 'why')], rows];
 	}
 
+	const byTitle = new Map();
+
 	/* [title, columns, rows, note]; tables without rows are left out. */
 	function build() {
 		const name = h => h.of ? `${h.probe}, ${h.of}` : h.probe;
@@ -123,8 +125,18 @@ const Tables = (() => {
 		const tables = all.filter(([, , rows]) => rows.length > 0);
 
 		fill(document.getElementById('tables'), tables.length > 0 && el('h2', null, 'Tables'),
-			tables.map(t => new Table(...t).element));
+			tables.map(t => {
+				const table = new Table(...t);
+
+				byTitle.set(t[0], table);
+				return table.element;
+			}));
 	}
 
-	return { build };
+	/* Shows the rows for which TEST is true in the table TITLE, if it is there. */
+	function pick(title, test) {
+		byTitle.get(title)?.pick(test);
+	}
+
+	return { build, pick };
 })();
