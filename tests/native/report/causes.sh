@@ -3,7 +3,7 @@
 #
 # `report --json' names the cause of small jobs that have one each (tests/workloads/causes.py), traced without any option:
 # the code is the cause's, its share of the first process's life is within 0.1 of that by the job's own clock, and the parts
-# of the path add up to that life exactly. A table has the result of each:
+# of the path add up to that life exactly; who waited for whom is what the job does. A table has the result of each:
 #
 #     JOB ANSWER SHARE_SAID SHARE_TRUE
 #
