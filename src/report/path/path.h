@@ -24,8 +24,7 @@ struct report_path {
 	uint32_t epochs; /* how many are known */
 	struct path_slow_rank slow_rank; /* of the first root */
 	struct path_spin spin; /* likewise */
-	struct path_graph
-		graph; /* who waited for whom: of the path of the first root, and of all threads in its time */
+	struct path_graph graph; /* of the path of the first root, and of all threads in its time */
 	unsigned int n; /* 0: not known, or no waits.out */
 	struct report_path_root {
 		uint32_t pid, name;

@@ -410,7 +410,7 @@ static struct report *spins(struct put_wait w)
 
 static void a_process_that_spins_waits_for_what_its_loader_does(void **state)
 {
-	expect_answer(spins((struct put_wait){ OF_DISK }), "storage-read", 93, "never waited for it");
+	expect_answer(spins((struct put_wait){ OF_DISK }), "storage-read", 90, "never waited for it");
 }
 
 static void a_loader_that_waits_is_ahead_of_its_trainer(void **state)
