@@ -21,9 +21,13 @@
 /* The context of sched_switch has the state: see src/probes/sched.h. */
 const volatile __u8 state_is_given = 0;
 
-/* Found by tid & slot_mask; a thread whose slot is taken goes to the overflow hash, as calls in flight do. */
+/*
+ * Found by tid & slot_mask; a thread whose slot is taken goes to the overflow hash, as calls in flight do. The daemon
+ * may look at them (src/probes/sched_waiting.c).
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct dlt_sched_slot);

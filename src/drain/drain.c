@@ -127,6 +127,13 @@ static void drain_flush(struct drain *d)
 			sink_flush(&d->collectors->c[i].sink);
 }
 
+/* For clients that look at the ends of the files: not while a disk refuses rows. */
+static void note_flushed(struct drain *d)
+{
+	if (!d->decode.sinks[DLT_waits].len && !d->decode.sinks[DLT_sched].len)
+		__atomic_store_n(&d->flushed_ns, d->rings.reached_ns, __ATOMIC_RELAXED);
+}
+
 /* Every file of the trace, those of the collectors too. */
 static void each_sink(struct drain *d, void (*fn)(struct sink *s))
 {
@@ -202,6 +209,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	clock_tick(drain, false);
 	each_stage(drain, tick, drain->end_ns, drain->rings.reached_ns);
 	drain_flush(drain);
+	note_flushed(drain);
 	each_sink(drain, sink_check_disk);
 	logtail_check_disk(&drain->log);
 	split_by_time(drain);

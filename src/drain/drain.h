@@ -49,6 +49,7 @@ struct drain {
 	/* read by the control plane, relaxed */
 	uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last round */
 	uint64_t end_ns; /* TIMESTAMP of the last clock reading */
+	uint64_t flushed_ns; /* all rows of waits and CPU time until then are in their files */
 	uint64_t not_on_disk; /* after the end: bytes that the system is still to write; relaxed */
 };
 

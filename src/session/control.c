@@ -263,9 +263,12 @@ static const struct verb {
 	const char *name;
 	int (*answer)(struct session *s, const struct control_request *rq, FILE *out);
 } verbs[] = {
-	{ "json", answer_json }, { "mark", answer_mark },          { "status", answer_status },
-	{ "stop", answer_stop }, { "views", session_live_answer }, /* not "watch", which older versions request without
-								      reading JSON */
+	{ "json", answer_json },
+	{ "mark", answer_mark },
+	{ "status", answer_status },
+	{ "stop", answer_stop },
+	{ "views", session_live_answer }, /* not "watch", which older versions request without reading JSON */
+	{ "waiting", session_waiting_answer },
 };
 
 static int on_request(void *ctx, const struct control_request *rq, FILE *out)

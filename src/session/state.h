@@ -213,6 +213,8 @@ int session_live_answer(struct session *session, const struct control_request *r
 void session_live_gone(void *ctx, unsigned int client);
 void session_live_tick(struct session *s);
 void session_live_end(struct session *session);
+/* Likewise: which threads wait (waiting.c). */
+int session_waiting_answer(struct session *session, const struct control_request *rq, FILE *out);
 
 /*
  * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST where it
