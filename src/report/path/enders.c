@@ -129,7 +129,7 @@ static const struct rule {
 } rules[] = {
 	{ BY_ANY, STATE_ANY, is_stop, PATH_STOPPED, NO_DETAIL },
 	{ BIT(DISK), STATE_ANY, NULL, PATH_DISK_READ, OF_FILE, .storage = true },
-	{ BIT(TIMER) | BY_KERNEL_SIDE, STATE(FOR_DISK), NULL, PATH_DISK_READ, OF_FILE, .storage = true },
+	{ BIT(TIMER) | BIT(END) | BY_KERNEL_SIDE, STATE(FOR_DISK), NULL, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(TIMER), STATE_ANY, is_poll, PATH_POLL, OF_CALL },
 	{ BIT(TIMER), STATE_ANY, is_sleep, PATH_SLEEP, NO_DETAIL },
 	{ BIT(TIMER), STATE_ANY, NULL, PATH_TIMEOUT, OF_CALL },
@@ -170,5 +170,6 @@ struct path_leaf path_ender_leaf(const struct path_ender *own, const struct path
 	return (struct path_leaf){
 		.kind = rule->storage ? path_calls[last->call].storage : rule->kind,
 		.detail = details[rule->detail],
+		.open = last->by == PATH_BY_END,
 	};
 }

@@ -59,7 +59,7 @@ uint64_t path_leaf_key(const struct path_leaf *leaf)
 {
 	const uint64_t flags = (uint64_t)leaf->thread | (uint64_t)leaf->held << 1 | (uint64_t)leaf->inferred << 2 |
 			       (uint64_t)leaf->rank << 3 | (uint64_t)leaf->starting << 4 | (uint64_t)leaf->gil << 5 |
-			       (uint64_t)leaf->role << 6 | (uint64_t)leaf->doing << 8;
+			       (uint64_t)leaf->role << 6 | (uint64_t)leaf->doing << 8 | (uint64_t)leaf->open << 11;
 
 	return (((flags << KIND_BITS | leaf->kind) << NAME_BITS | leaf->process) << NAME_BITS) | leaf->detail;
 }

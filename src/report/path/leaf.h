@@ -90,6 +90,7 @@ struct path_leaf {
 	bool rank; /* of a rank that others wait for, or of what serves it */
 	bool gil; /* while the thread held Python's lock, which the one before it waited for */
 	bool starting; /* while its process loaded programs and packages, before its data */
+	bool open; /* a wait that had not ended when the trace did, or at the moment */
 	bool inferred; /* a timer ended the wait: this is what other threads did meanwhile */
 };
 

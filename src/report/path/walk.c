@@ -228,6 +228,15 @@ static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, u
 	emit(walk, own->row.life, leaf, begin_ns, end_ns);
 }
 
+/* Returns what a wait that has not ended is, where others did nothing meanwhile: a sleep is one without its end, too.
+ */
+static struct path_leaf alone(const struct path_wait *wait, struct path_leaf leaf)
+{
+	if (leaf.open && leaf.kind == PATH_UNENDED && path_calls[wait->ender.call].sleeps)
+		return (struct path_leaf){ .kind = PATH_SLEEP, .open = true };
+	return leaf;
+}
+
 void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct path_wait *own = &walk->waits->v[wait];
@@ -248,7 +257,7 @@ void path_walk_wait(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, ui
 		walk->held = held;
 		walk->gil = gil;
 	} else if (kind == PATH_POLL || kind == PATH_UNENDED || (kind == PATH_TIMEOUT && own->ender.gil)) {
-		poll(walk, wait, target.leaf, begin_ns, end_ns);
+		poll(walk, wait, alone(own, target.leaf), begin_ns, end_ns);
 	} else {
 		emit(walk, own->row.life, target.leaf, begin_ns, end_ns);
 	}

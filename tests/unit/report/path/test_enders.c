@@ -60,7 +60,8 @@ static void each_wait_has_one_leaf(void **state)
 		{ "futex", PATH_ASLEEP, PATH_BY_THREAD, .kind = PATH_SEVERAL, .detail = CALL },
 		{ "stopped", PATH_ASLEEP, PATH_BY_SIGNAL, .kind = PATH_STOPPED },
 		{ "poll", PATH_ASLEEP, PATH_BY_END, .kind = PATH_UNENDED, .detail = CALL },
-		{ "read", PATH_FOR_DISK, PATH_BY_END, .kind = PATH_UNENDED, .detail = CALL },
+		/* it is known what it was for, without its end */
+		{ "read", PATH_FOR_DISK, PATH_BY_END, .kind = PATH_DISK_READ, .detail = FILE_NAME },
 		{ "read", PATH_ASLEEP, PATH_BY_UNKNOWN, .kind = PATH_UNKNOWN, .detail = CALL },
 		{ "read", PATH_FOR_DISK, PATH_BY_UNKNOWN, .kind = PATH_DISK_READ, .detail = FILE_NAME },
 		{ "mmap", PATH_BLOCKED, PATH_BY_UNKNOWN, .kind = PATH_UNKNOWN, .detail = CALL },
@@ -81,6 +82,7 @@ static void each_wait_has_one_leaf(void **state)
 		};
 		const struct path_leaf leaf = path_ender_leaf(&e, &e);
 
+		assert_int_equal(leaf.open, cases[i].by == PATH_BY_END);
 		if (leaf.kind != cases[i].kind || leaf.detail != cases[i].detail)
 			fail_msg("case %u: %s with detail %u", i, path_kinds[leaf.kind].name, leaf.detail);
 	}
@@ -113,6 +115,7 @@ static void different_leaves_have_different_keys(void **state)
 		{ .kind = PATH_CPU, .rank = true },
 		{ .kind = PATH_CPU, .starting = true },
 		{ .kind = PATH_CPU, .gil = true },
+		{ .kind = PATH_CPU, .open = true },
 		{ .kind = PATH_CPU, .role = PATH_WORKER },
 		{ .kind = PATH_CPU, .role = PATH_CHILD },
 		{ .kind = PATH_CPU },
