@@ -226,7 +226,20 @@ static uint32_t open_growing(struct reader *reader)
 	return nr ? (uint32_t)strtoul(nr + strlen(SEGMENT_KEY), NULL, 10) : 0;
 }
 
-static int list_segments(struct reader *reader, const char *file)
+/* Lists the growing file alone. */
+static int list_growing(struct reader *reader)
+{
+	reader->growing_nr = open_growing(reader);
+	if (reader->growing_fd < 0)
+		return 0;
+	reader->segments = calloc(1, sizeof(*reader->segments));
+	if (!reader->segments)
+		return -ENOMEM;
+	reader->segments[reader->n_segments++].file = (struct segment_file){ SEGMENT_LAST, PACK_NONE };
+	return 0;
+}
+
+static int list_segments(struct reader *reader, const char *file, bool all)
 {
 	struct segment_list l = { 0 };
 	struct segment_name name;
@@ -237,7 +250,9 @@ static int list_segments(struct reader *reader, const char *file)
 	if (!segment_parse(file, &name) || name.nr != SEGMENT_LAST)
 		return -EINVAL;
 	memcpy(reader->base, name.base, sizeof(reader->base));
-	nr = open_growing(reader);
+	if (!all)
+		return list_growing(reader);
+	nr = reader->growing_nr = open_growing(reader);
 	res = segment_list_read(&l, reader->dirfd, reader->base, nr);
 	if (res < 0)
 		return res;
@@ -258,7 +273,7 @@ int reader_rewind(struct reader *r)
 	return open_next(r, 0) < 0 ? r->error : 0;
 }
 
-static int open_all(struct reader *reader, int dirfd, const char *file)
+static int open_in(struct reader *reader, int dirfd, const char *file, bool all)
 {
 	char name[NAME_MAX + 1];
 	uint64_t bytes;
@@ -267,7 +282,7 @@ static int open_all(struct reader *reader, int dirfd, const char *file)
 	reader->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
 	if (reader->dirfd < 0 || !reader->buf || !reader->lines)
 		return reader->dirfd < 0 ? -errno : -ENOMEM;
-	res = list_segments(reader, file);
+	res = list_segments(reader, file, all);
 	if (res < 0)
 		return res;
 	if (!reader->n_segments) {
@@ -287,15 +302,25 @@ static void init(struct reader *r)
 	r->buf = room ? room + LINES_BYTES : NULL;
 }
 
-int reader_open(struct reader *r, int dirfd, const char *file)
+static int open_file(struct reader *r, int dirfd, const char *file, bool all)
 {
 	int res;
 
 	init(r);
-	res = open_all(r, dirfd, file);
+	res = open_in(r, dirfd, file, all);
 	if (res < 0)
 		reader_close(r);
 	return res;
+}
+
+int reader_open(struct reader *r, int dirfd, const char *file)
+{
+	return open_file(r, dirfd, file, true);
+}
+
+int reader_open_growing(struct reader *r, int dirfd, const char *file)
+{
+	return open_file(r, dirfd, file, false);
 }
 
 int reader_open_fd(struct reader *reader, int fd, enum pack pack, uint64_t bytes)

@@ -45,6 +45,7 @@ struct reader {
 	int growing_fd; /* NAME.out when it was opened; -1: none */
 	enum pack growing_pack;
 	uint64_t growing_bytes;
+	uint32_t growing_nr; /* that it will have when it is split off; 0: it will not be */
 	char base[SEGMENT_BASE_MAX];
 	struct reader_segment *segments;
 	size_t n_segments, at; /* the one in use */
@@ -86,6 +87,8 @@ struct reader {
  * way that this dltraced was built without; -errno. On failure nothing is left open.
  */
 int reader_open(struct reader *r, int dirfd, const char *file);
+/* Likewise without the segments that were split off before. */
+int reader_open_growing(struct reader *r, int dirfd, const char *file);
 /* Open just one file of BYTES bytes, packed as PACK says; takes FD over. */
 int reader_open_fd(struct reader *reader, int fd, enum pack pack, uint64_t bytes);
 /* Fine on a reader whose reader_open() failed, or that is all zero. */
@@ -117,6 +120,16 @@ int reader_next_rows(struct reader *reader, struct reader_row *rows, unsigned in
 int reader_rewind(struct reader *r);
 /* Continue at OFFSET, which was a row's. The counts continue too. 0 or -errno. */
 int reader_seek(struct reader *reader, uint64_t offset);
+
+/*
+ * The file that grows, once all before it has been read: takes what has been appended since it was opened, to go on
+ * with. Returns 0 or -errno.
+ */
+int reader_more(struct reader *reader);
+/* Whether another file has its name by now, as it has been split off: nothing more is appended to it. */
+bool reader_is_split(const struct reader *r);
+/* Go on at the last BYTES of the growing file, with the first row that is whole. Returns whether rows are left out. */
+int reader_tail(struct reader *reader, uint64_t bytes);
 
 /* --- a column of several rows at once, as numbers: reader_columns.c --- */
 
