@@ -235,6 +235,8 @@ static void find_parents(struct path_lives *lives)
 
 static void link_children(struct path_lives *lives)
 {
+	for (uint32_t i = 1; i < lives->n_processes; i++)
+		lives->process[i].child = lives->process[i].next = 0;
 	for (uint32_t i = 1; i < lives->n_processes; i++) {
 		struct path_process *p = &lives->process[i];
 
@@ -258,6 +260,7 @@ static int by_tid(const void *a, const void *b)
 
 int path_lives_end(struct path_lives *lives)
 {
+	free(lives->by_tid);
 	lives->by_tid = calloc(lives->n, sizeof(*lives->by_tid));
 	if (!lives->by_tid)
 		return -ENOMEM;

@@ -59,7 +59,7 @@ void path_lives_free(struct path_lives *lives);
 
 /* Takes a row of pids.out, of a struct path_lives. A scan_taker's. */
 bool path_lives_take(struct scan *s, void *own);
-/* All rows have been taken. Returns 0 or -ENOMEM. */
+/* All rows so far have been taken; more may follow, and this again. Returns 0 or -ENOMEM. */
 int path_lives_end(struct path_lives *lives);
 
 /* Returns the thread that had TID at AT, the first one where all began later; 0: none has had it. */

@@ -16,11 +16,18 @@ void path_waits_init(struct path_waits *waits, struct report *r, struct path_liv
 	table_init(&waits->files, sizeof(uint8_t), REPORT_FILES_MAX);
 }
 
+void path_waits_clear(struct path_waits *waits)
+{
+	free(TAKE_PTR(waits->v));
+	free(TAKE_PTR(waits->of));
+	waits->n = 0;
+	waits->full = false;
+}
+
 void path_waits_free(struct path_waits *waits)
 {
 	table_free(&waits->files);
-	free(waits->v);
-	free(waits->of);
+	path_waits_clear(waits);
 }
 
 /* --- files --------------------------------------------------------------------------------------------- */
@@ -50,6 +57,31 @@ static enum path_file class_of(struct report *r, uint64_t fid)
 	return is_terminal(path) ? PATH_TERMINAL_FILE : PATH_DEVICE_FILE;
 }
 
+static enum path_file class_of_device(const char *path)
+{
+	return is_terminal(path) ? PATH_TERMINAL_FILE : PATH_DEVICE_FILE;
+}
+
+/* Most files are stored: those that the table lacks. */
+bool path_waits_take_file(struct scan *s, void *own)
+{
+	const bool device = scan_is(s, COL_TYPE, "chr");
+	struct path_waits *waits = own;
+	char path[32];
+	uint64_t fid;
+	uint8_t *class;
+
+	if (!scan_u64(s, COL_FID, &fid))
+		return false;
+	if (scan_is(s, COL_TYPE, "reg") || scan_is(s, COL_TYPE, "dir"))
+		return true;
+	class = table_get(&waits->files, fid);
+	report_copy(path, sizeof(path), scan_field(s, COL_REALPATH));
+	if (class)
+		*class = (uint8_t)(device ? class_of_device(path) : PATH_ANY_FILE);
+	return true;
+}
+
 /* A file's path is looked up once. */
 static enum path_file file_of(struct path_waits *waits, const struct scan *s)
 {
@@ -58,9 +90,9 @@ static enum path_file file_of(struct path_waits *waits, const struct scan *s)
 
 	if (!scan_u64(s, COL_FID, &fid))
 		return PATH_NO_FILE;
-	class = table_get(&waits->files, fid);
+	class = waits->report ? table_get(&waits->files, fid) : table_find(&waits->files, fid);
 	if (!class)
-		return PATH_ANY_FILE;
+		return waits->report ? PATH_ANY_FILE : PATH_STORED_FILE;
 	if (*class == PATH_NO_FILE)
 		*class = (uint8_t)class_of(waits->report, fid);
 	return (enum path_file) * class;

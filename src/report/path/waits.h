@@ -36,7 +36,7 @@ struct path_wait {
 _Static_assert(sizeof(struct path_wait) <= 72, "there may be millions");
 
 struct path_waits {
-	struct report *report; /* for the files */
+	struct report *report; /* for the files; NULL: they are known by their rows */
 	struct path_lives *lives;
 	struct table files; /* enum path_file, uint8_t, by FID */
 	struct path_wait *v;
@@ -49,6 +49,11 @@ struct path_waits {
 
 void path_waits_init(struct path_waits *waits, struct report *r, struct path_lives *lives);
 void path_waits_free(struct path_waits *waits);
+
+/* Forgets all rows of waits.out, to take others; the files stay. */
+void path_waits_clear(struct path_waits *waits);
+/* Takes a row of files.out, of a struct path_waits without a report. A scan_taker's. */
+bool path_waits_take_file(struct scan *s, void *own);
 
 /* Takes a row of waits.out, of a struct path_waits, once all lives are known. A scan_taker's. */
 bool path_waits_take(struct scan *s, void *own);
