@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints the lines of JSON that session/live.c sends, as JSON or as text. The file of a call in flight is found here,
- * with this user's rights: a look into a process may hang as the process does, and here it delays only this user.
+ * Prints the lines of JSON that session/live.c sends, and where the last seconds went, as JSON or as text. The file of
+ * a call in flight is found here, with this user's rights: a look into a process may hang as the process does, and here
+ * it delays only this user.
  */
 #include "cmd/cmd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "cmd/recent_reader.h"
+#include "cmd/recent_text.h"
 #include "control/client.h"
 #include "control/control.h"
 #include "dltraced.h"
@@ -80,6 +84,7 @@ struct watch {
 	struct answer came; /* text that was received and is not shown yet */
 	struct frame frame;
 	unsigned int frames;
+	struct recent_reader recent;
 };
 
 /* --- a line ----------------------------------------------------------------------------------------- */
@@ -247,8 +252,11 @@ static void look_up(struct call *call)
 
 /* --- JSON ------------------------------------------------------------------------------------------- */
 
-/* Prints LINE, from which FRAME was read, but the calls, its last member, as FRAME has them now. */
-static void show_json(const struct frame *frame, const char *line)
+/*
+ * Prints LINE, from which FRAME was read, but the calls, its last member, as FRAME has them now; and RECENT behind it,
+ * which is JSON, too, or NULL.
+ */
+static void show_json(const struct frame *frame, const char *line, const char *recent)
 {
 	struct json j = { .flat = true };
 
@@ -268,7 +276,8 @@ static void show_json(const struct frame *frame, const char *line)
 	}
 	json_end(&j);
 	if (!j.error)
-		printf("%.*s%.*s}\n", (int)(frame->running - 1 - line), line, (int)j.len, j.buf);
+		printf("%.*s%.*s,\"path\": %s}\n", (int)(frame->running - 1 - line), line, (int)j.len, j.buf,
+		       recent ?: "null");
 	json_free(&j);
 }
 
@@ -348,9 +357,9 @@ static void print_region(FILE *out, const struct region *region)
 
 /*
  * Prints a frame in about ROWS lines: calls in flight get at most a third of them, live regions at most a sixth,
- * processes the rest.
+ * processes the rest, and RECENT its own lines before the calls.
  */
-static void print_frame(FILE *out, const struct watch *watch, unsigned int rows)
+static void print_frame(FILE *out, const struct watch *watch, const struct recent_text *recent, unsigned int rows)
 {
 	const struct frame *frame = &watch->frame;
 	unsigned int calls = MIN(frame->n_calls, rows / 3), regions = MIN(frame->n_regions, rows / 6);
@@ -364,6 +373,7 @@ static void print_frame(FILE *out, const struct watch *watch, unsigned int rows)
 		print_word(out, 15, frame->sums[i].comm);
 		print_sum(out, &frame->sums[i], frame->interval_ms);
 	}
+	recent_text(recent, out);
 	if (regions)
 		fprintf(out, "\n%7s %-15s %9s %s\n", "TID", "COMM", "RUNNING_S", "REGION");
 	for (unsigned int i = 0; i < regions; i++)
@@ -372,6 +382,17 @@ static void print_frame(FILE *out, const struct watch *watch, unsigned int rows)
 		fprintf(out, "\n%7s %-15s %9s %-16s %s\n", "TID", "COMM", "RUNNING_S", "CALL", "FILE");
 	for (unsigned int i = 0; i < calls; i++)
 		print_call(out, &frame->calls[i]);
+}
+
+/* On a terminal of ROWS rows the last seconds are shown where they take half of them at most. */
+static void print_within(FILE *out, const struct watch *watch, unsigned int rows)
+{
+	struct recent_text recent;
+	const unsigned int lines = recent_text_read(&recent, watch->recent.line);
+
+	if (watch->terminal && lines > rows / 2)
+		recent.n = 0;
+	print_frame(out, watch, &recent, watch->terminal && recent.n ? rows - lines : rows);
 }
 
 /* Prints the LEN bytes of LINE; of one that is longer than the width, as much as fits before three dots. */
@@ -438,7 +459,7 @@ static void show_text(struct watch *watch)
 	if (watch->terminal && (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col))
 		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
 	watch->width = terminal_limit(STDOUT_FILENO); /* a window may change its size */
-	print_frame(out, watch, watch->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
+	print_within(out, watch, watch->terminal ? size.ws_row : TEXT_ROWS + 5 + LIVE_CALLS_MAX);
 	if (fclose(out) || !(tamed = tame(text)))
 		return;
 	if (watch->terminal) {
@@ -462,7 +483,7 @@ static int show(struct watch *watch, const char *line, const char *end)
 	for (unsigned int i = 0; i < watch->frame.n_calls; i++)
 		look_up(&watch->frame.calls[i]);
 	if (watch->json)
-		show_json(&watch->frame, line);
+		show_json(&watch->frame, line, watch->recent.line);
 	else
 		show_text(watch);
 	watch->frames++;
@@ -482,13 +503,28 @@ static int show_whole(struct watch *w)
 	return r;
 }
 
+/* Waits for a packet, and takes lines of where the last seconds went meanwhile. Returns as answer_more(). */
+static ssize_t next_packet(struct watch *watch)
+{
+	struct pollfd p[] = { { .fd = watch->fd, .events = POLLIN }, { .events = POLLIN } };
+
+	do {
+		p[1].fd = watch->recent.fd;
+		if (poll(p, ARRAY_SIZE(p), -1) < 0)
+			return -errno;
+		if (p[1].revents)
+			recent_reader_take(&watch->recent);
+	} while (!p[0].revents);
+	return answer_more(&watch->came, watch->fd);
+}
+
 static int go_on(struct watch *watch)
 {
 	bool greeted = false;
 	int r;
 
 	while (!interrupted) {
-		ssize_t n = answer_more(&watch->came, watch->fd);
+		ssize_t n = next_packet(watch);
 
 		if (n == -EINTR)
 			continue;
@@ -522,9 +558,11 @@ int status_watch(const char *which, uint64_t interval_ms, bool json)
 	if (w.trace) {
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
+		recent_reader_start(&w.recent, w.trace);
 		w.fd = how ? trace_connect(w.trace, "views", how) : -ENOMEM;
 		r = w.fd < 0 ? log_err_r(w.fd, "%s", w.trace->dir) : go_on(&w);
 		util_close(&w.fd);
+		recent_reader_stop(&w.recent);
 		free(w.came.text);
 		if (!r && w.terminal && !interrupted)
 			log_info("the trace %s has ended", w.trace->name);

@@ -21,7 +21,7 @@ static size_t shown(struct watch *w, const char *line, char *buf, size_t size)
 		EXPECT((file = memfd_create("stdout", MFD_CLOEXEC)) >= 0 && dup2(file, STDOUT_FILENO) >= 0);
 	EXPECT(ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0);
 	if (w->json)
-		show_json(&w->frame, line);
+		show_json(&w->frame, line, NULL);
 	else
 		show_text(w);
 	EXPECT(fflush(stdout) == 0 && (n = pread(file, buf, size, 0)) >= 0);
@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	n = shown(&w, line, out, sizeof(out));
 	EXPECT(n && memchr(out, '\n', n) == out + n - 1 && json_read(out, n, on_nothing, NULL) == 0);
 	w.json = false;
+	w.recent.line = line; /* whatever it is, as text */
 	n = shown(&w, line, out, sizeof(out));
 	EXPECT(n && !memchr(out, '\033', n));
 	return 0;
