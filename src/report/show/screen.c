@@ -70,16 +70,35 @@ static void fact(FILE *out, const char *label, const char *text, unsigned int wi
 	wrap_text(out, text, LABEL, width);
 }
 
+/* Returns how many reasons are more than a small loss, for which the answer stays what it is; *FIRST: one of these. */
+static unsigned int weighty(const struct report_missing *m, const struct missing_reason **first)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = m->n; i-- > 0;)
+		if (m->reason[i].matters || missing_is_damage(&m->reason[i])) {
+			*first = &m->reason[i];
+			n++;
+		}
+	return n;
+}
+
 /* Prints which calls are missing; the notes also have oddities, and other missing data. */
 static void put_missing(const struct report *r, unsigned int width, FILE *out)
 {
 	const struct report_missing *m = &r->missing;
+	const struct missing_reason *reason = NULL;
 	const char *first = "nothing that dltraced knows of";
 	autofree char *text = NULL;
-	unsigned int n = m->n ? m->n : r->n_notes;
+	unsigned int n = weighty(m, &reason);
 
 	if (n)
-		first = m->n ? m->reason[0].text : r->notes[0];
+		first = reason->text;
+	else if (m->n)
+		text = util_fmt("nothing that matters for the answer (--full has %s)",
+				FMT_N(m->n, "small loss", "small losses"));
+	else if ((n = r->n_notes) > 0)
+		first = r->notes[0];
 	if (n > 1)
 		text = util_fmt("%s (and %u more)", first, n - 1);
 	fact(out, "missing", text ? text : first, width);
