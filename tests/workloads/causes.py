@@ -9,6 +9,7 @@ the cause, `cause_ns` that it took, and `life_ns` of the process since its first
     checkpoint    a few large files are written, each with one sync at its end
     child         a short program for each sample
     first-epoch   four epochs over the same files, only the first of which reads them from the disk
+    halves        files are read, and computing takes as long: either is a cause
     hashing       the main thread waits for two threads that compute hashes, without Python's lock
     http          samples come from a server: FOLDER is the file in which `causes.py server FILE` leaves its port
     lock          another process holds the lock of a file
@@ -119,6 +120,17 @@ def run_first_epoch(folder, account):
                 sample = read(path)
             compute(2, sample)
         print(f"epoch {epoch}: loss {1 / (1 + epoch):.3f}", flush=True)
+    return "storage-read"
+
+
+def run_halves(folder, account):
+    for path in paths(folder):
+        begin = now()
+        with account.cause():
+            sample = read(path)
+        end = 2 * now() - begin
+        while now() < end:
+            compute(1, sample)
     return "storage-read"
 
 
