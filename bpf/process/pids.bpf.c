@@ -5,6 +5,7 @@
  * is added at the move.
  */
 #include "process/pids.bpf.h"
+#include "process/signals.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -368,6 +369,7 @@ static __always_inline int exited(struct task_struct *task)
 		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 			rec->status = (__u32)BPF_CORE_READ(signal, group_exit_code);
+		signal_add(rec, signal);
 		/* a leader that ended earlier is a zombie: the signal's sums do not include it yet */
 		if (leader != task)
 			usage_add(rec, leader);
@@ -405,6 +407,19 @@ SEC("tp_btf/sched_process_exit")
 int HELD_PROG(pids_exit, struct task_struct *task)
 {
 	return exited(task);
+}
+
+/*
+ * signal, info, task, group, result. For a typed pointer a comparison with SEND_SIG_NOINFO (0) is dead code to the
+ * verifier, so INFO is read as a number.
+ */
+SEC("tp_btf/signal_generate")
+int HELD_PROG(pids_signal)
+{
+	__u64 info = 0;
+
+	bpf_probe_read_kernel(&info, sizeof(info), &ctx[1]);
+	return signal_sent((int)ctx[0], info, (struct task_struct *)ctx[2], (int)ctx[4], page_bytes);
 }
 
 /*

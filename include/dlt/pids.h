@@ -36,10 +36,27 @@ struct dlt_pids {
 	__u64 start_ns; /* of the process, CLOCK_BOOTTIME */
 	__u64 args_at; /* address of the arguments: the kernel chooses it anew at each exec; 0: none */
 	__u32 environ_read; /* exec: the segments have what the environment has of these variables */
+	/* at the exit of a process that a signal ended */
+	__u32 by; /* enum dlt_pids_by */
+	__u32 by_pid;
 	__u32 pad;
+	__u64 limit_bytes; /* of the cgroup's memory that was used up when the kernel sent SIGKILL; 0: none was */
+	char by_comm[DLT_COMM_LEN];
 };
 
-DLT_ASSERT_SIZE(dlt_pids, 160);
+DLT_ASSERT_SIZE(dlt_pids, 192);
+
+/* Who has sent a signal. */
+enum dlt_pids_by {
+	DLT_PIDS_BY_UNKNOWN, /* no signal, or not seen */
+	DLT_PIDS_BY_KERNEL,
+	DLT_PIDS_BY_OOM, /* the kernel, as the machine's memory was used up */
+	DLT_PIDS_BY_OOM_LIMIT, /* the kernel, as that of a cgroup was */
+	DLT_PIDS_BY_SELF,
+	DLT_PIDS_BY_JOB, /* another process of the target */
+	DLT_PIDS_BY_OTHER,
+	DLT_PIDS_BYS, /* their end */
+};
 
 /* Variables of the environment that an exec's record has as segments, each as "NAME=VALUE" with its NUL. */
 enum dlt_pids_variable {

@@ -35,9 +35,9 @@ static const struct field fields[] = {
 	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK from its environment", FIELD_S64,
 	  offsetof(struct process_row, rank) },
 	{ "ARGS",
-	  "exec, snapshot (of a process, not its other threads): arguments, NULs as \\000; rename: old name; exit: "
-	  "utime= stime= (ns) maxrss= (bytes) majflt= disk_read= disk_write= (bytes) minflt=, of the process if STATUS "
-	  "is given, else of the thread",
+	  "exec, snapshot (of a process, not threads): arguments, NULs as \\000; rename: old name; exit: utime= stime= "
+	  "maxrss= majflt= disk_read= disk_write= minflt= (ns, bytes), of the process if STATUS is given, else of the "
+	  "thread; by= by_pid= limit= by_comm=",
 	  FIELD_USTR, offsetof(struct process_row, rec.segs), 0 },
 };
 
@@ -56,6 +56,8 @@ static int pids_open(struct probe_object *object, const struct dlt_config *cfg, 
 	bpf_program__set_autoload(skel->progs.pids_exec_perf, tp);
 	bpf_program__set_autoload(skel->progs.pids_exit, !tp);
 	bpf_program__set_autoload(skel->progs.pids_exit_perf, tp);
+	/* no other hook has the process that a signal is for; it runs seldom, and shortly */
+	bpf_program__set_autoload(skel->progs.pids_signal, kernel_btf_tp(kernel, "signal_generate") >= 0);
 	return 0;
 }
 

@@ -28,12 +28,28 @@ static int64_t exec_rank(const struct dlt_pids *rec, size_t len)
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
+/* The end of a process that a signal ended: a name may hold anything, so it comes last. */
+static size_t sender_text(char *seg, size_t size, const struct dlt_pids *rec)
+{
+	static const char *const by[DLT_PIDS_BYS] = {
+		[DLT_PIDS_BY_KERNEL] = "kernel", [DLT_PIDS_BY_OOM] = "oom", [DLT_PIDS_BY_OOM_LIMIT] = "oom-limit",
+		[DLT_PIDS_BY_SELF] = "itself",   [DLT_PIDS_BY_JOB] = "job", [DLT_PIDS_BY_OTHER] = "other",
+	};
+
+	if (rec->by >= DLT_PIDS_BYS || !by[rec->by])
+		return 0;
+	return (size_t)snprintf(seg, size, " by=%s by_pid=%u limit=%llu by_comm=%.*s", by[rec->by], rec->by_pid,
+				rec->limit_bytes, DLT_COMM_LEN, rec->by_comm);
+}
+
 static size_t exit_text(char *seg, size_t size, const struct dlt_pids *rec)
 {
-	return (size_t)snprintf(
+	const size_t len = (size_t)snprintf(
 		seg, size, "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu minflt=%llu",
 		rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt, rec->disk_read, rec->disk_write,
 		rec->minflt);
+
+	return len + sender_text(seg + len, size - len, rec);
 }
 
 static void row_write(struct decode *decode, const struct dlt_pids *rec, const struct process_facts *facts,

@@ -591,6 +591,24 @@ static void rows_of_pids(void **state)
 	rec->disk_read = rec->disk_write = rec->minflt = UINT64_MAX;
 	rec_emit();
 
+	rec = pids_begin(DLT_PIDS_EXIT); /* a name that looks like what follows */
+	rec->status = 15;
+	rec->by = DLT_PIDS_BY_OTHER;
+	rec->by_pid = UINT32_MAX;
+	memcpy(rec->by_comm, "x by=oom\n\"#\xff", DLT_COMM_LEN - 3);
+	rec_emit();
+
+	rec = pids_begin(DLT_PIDS_EXIT);
+	rec->status = 9;
+	rec->by = DLT_PIDS_BY_OOM_LIMIT;
+	rec->limit_bytes = UINT64_MAX;
+	rec_emit();
+
+	rec = pids_begin(DLT_PIDS_EXIT);
+	rec->status = 9;
+	rec->by = DLT_PIDS_BYS;
+	rec_emit();
+
 	rec = pids_begin(99);
 	rec->status = -1;
 	rec_str(&rec->segs, 0, "?");
