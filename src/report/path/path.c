@@ -68,18 +68,6 @@ static void source_free(struct path_source *source)
 
 /* --- reading ------------------------------------------------------------------------------------------- */
 
-/* Gives all rows of FILE, which others may have read and counted, and which do not count twice. */
-static void walk_again(struct report *r, struct scan_file *file, struct scan_taker *taker)
-{
-	struct reader *reader = &file->reader;
-	const uint64_t rows = reader->rows, outside = reader->outside, bad_rows = reader->bad_rows;
-
-	scan_walk(r->folder, file->name, taker);
-	reader->rows = rows;
-	reader->outside = outside;
-	reader->bad_rows = bad_rows;
-}
-
 /* Gives all rows of FILE from the window's begin on: a wait that ends behind the window may have begun in it. */
 static void walk_to_end(struct report *r, struct scan_file *file, struct scan_taker *taker)
 {
@@ -110,7 +98,7 @@ static int read_shorts(struct path_source *source)
 {
 	struct scan_taker taker = { .take = path_shorts_take, .own = &source->shorts };
 
-	walk_again(source->report, scan_file(source->report->folder, "sched"), &taker);
+	scan_walk_again(source->report->folder, "sched", &taker);
 	if (source->shorts.full)
 		report_note(source->report,
 			    "sched: there are too many rows for the path: later waits of less than 1 ms count as time "
@@ -123,7 +111,7 @@ static int read_all(struct path_source *source)
 	struct scan_taker taker = { .take = path_lives_take, .own = &source->lives };
 	int res;
 
-	walk_again(source->report, scan_file(source->report->folder, "pids"), &taker);
+	scan_walk_again(source->report->folder, "pids", &taker);
 	res = path_lives_end(&source->lives);
 	if (res == 0)
 		res = read_waits(source);

@@ -217,6 +217,17 @@ struct scan_file *scan_walk(struct scan_folder *folder, const char *name, struct
 	return s.file;
 }
 
+void scan_walk_again(struct scan_folder *folder, const char *name, struct scan_taker *taker)
+{
+	struct reader *reader = &scan_file(folder, name)->reader;
+	const uint64_t rows = reader->rows, outside = reader->outside, bad_rows = reader->bad_rows;
+
+	scan_walk(folder, name, taker);
+	reader->rows = rows;
+	reader->outside = outside;
+	reader->bad_rows = bad_rows;
+}
+
 /* --- gaps -------------------------------------------------------------------------------------------- */
 
 /* Rows are missing when a segment between the row before and the rows just taken is missing. */

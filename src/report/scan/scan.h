@@ -223,6 +223,8 @@ void scan_give(struct scan *s, struct scan_taker *t);
 /* Gives all rows of NAME.out to TAKER. Returns the file; its ERROR is set when it could not be opened or read to its
  * end. */
 struct scan_file *scan_walk(struct scan_folder *folder, const char *name, struct scan_taker *taker);
+/* The same of a file that others read and count, too: its rows do not count twice. */
+void scan_walk_again(struct scan_folder *folder, const char *name, struct scan_taker *taker);
 
 /* --- what is odd ------------------------------------------------------------------------------------------- */
 
