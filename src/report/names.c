@@ -6,6 +6,7 @@
 #include "report/rows.h"
 
 #include "base/util.h"
+#include "report/failed/failures.h"
 #include "report/files/datasets.h"
 #include "report/files/path_filter.h"
 #include "report/files/software.h"
@@ -130,6 +131,8 @@ bool report_row_pids(struct scan *s)
 		p->end_ns = s->time_ns;
 	else if (!p->begin_ns)
 		p->begin_ns = s->time_ns;
+	if (exit)
+		report_failed_end(s, p);
 	if (!scan_is(s, COL_RANK, "-"))
 		report_copy(p->rank, sizeof(p->rank), scan_field(s, COL_RANK));
 	return true;

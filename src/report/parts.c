@@ -10,6 +10,7 @@
 #include "report/disk/cache.h"
 #include "report/disk/causes.h"
 #include "report/disk/faults.h"
+#include "report/failed/failures.h"
 #include "report/files/datasets.h"
 #include "report/files/path_filter.h"
 #include "report/files/spreads.h"
@@ -166,6 +167,7 @@ const struct report_part *const report_parts[] = {
 	&report_spreads_part,
 	&report_streams_part,
 	&report_path_part,
+	&report_failed_part,
 	&others,
 	NULL,
 };

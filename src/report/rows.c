@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "report/cpu/load.h"
 #include "report/disk/causes.h"
+#include "report/failed/failures.h"
 #include "report/files/datasets.h"
 #include "report/files/path_filter.h"
 #include "report/files/spreads.h"
@@ -169,6 +170,8 @@ static bool take_call(struct scan *scan)
 	func = report_func_of(scan, false);
 	add_to_op(&func->op, &c, true);
 	add_call(scan, &c);
+	if (c.failed)
+		report_failed_call(scan, &c);
 	time_call(scan, &c);
 	if (scan->kind == REPORT_MMAP && c.file && !c.failed && scan_is(scan, COL_FUNC, "mmap")) {
 		scan_u64(scan, COL_LEN, &c.bytes);
@@ -298,6 +301,10 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *scan, boo
 		add_transfer(scan, &c, op, write, c.bytes);
 		if (write)
 			report_causes_write(scan, &c);
+		if (write && c.bytes < scan_number(scan, COL_REQUESTED))
+			report_failed_short(scan, &c);
+	} else if (c.failed) {
+		report_failed_call(scan, &c);
 	}
 	pass_call(scan, &c);
 	if (report->path)

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ends of processes: by a signal that nobody expects, or with a status other than 0. A shell passes on the status of
+ * what it ran, and some programs answer a question by theirs: these have no line.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/util.h"
+#include "report/failed/failures.h"
+
+#define PASSES_ON_NS (2 * NSEC_PER_SEC) /* how long after the process that it ran a wrapper ends */
+#define BY_SIGNAL 128 /* what shells add to the number of a signal */
+
+/* Programs whose status 1 is an answer: no match, not there, not equal; compilers and linkers are asked for libraries.
+ */
+static const char *const askers[] = {
+	"[",        "cc",       "cmp", "collect2", "diff", "egrep",  "expr",  "false", "fgrep",
+	"gcc",      "getent",   "git", "grep",     "ld",   "locale", "pgrep", "pidof", "pkill",
+	"readlink", "realpath", "rg",  "test",     "tput", "which",  "zgrep",
+};
+static const char *const shells[] = { "bash", "busybox", "dash", "ksh", "sh", "zsh" };
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------- */
+
+/* Returns the text after NAME in ARGS, up to the next blank (or to the end, if LAST), which are escaped. */
+static struct reader_field value_of(struct reader_field args, const char *name, bool last)
+{
+	const char *at = memmem(args.p, args.len, name, strlen(name)), *end;
+	struct reader_field value = { 0 };
+
+	if (!at)
+		return value;
+	value.p = at + strlen(name);
+	value.len = (size_t)(args.p + args.len - value.p);
+	end = last ? NULL : memmem(value.p, value.len, "\\040", 4);
+	if (end)
+		value.len = (size_t)(end - value.p);
+	return value;
+}
+
+static void take_sender(struct failed_end *end, struct reader_field args)
+{
+	const struct reader_field by = value_of(args, "\\040by=", false);
+
+	for (unsigned int i = FAILED_BY_UNKNOWN + 1; by.p && i < FAILED_SENDERS; i++)
+		if (reader_is(by, failed_senders[i]))
+			end->sender = (enum failed_sender)i;
+	if (end->sender == FAILED_BY_UNKNOWN)
+		return;
+	reader_u64(value_of(args, "\\040by_pid=", false), &end->sender_pid);
+	reader_u64(value_of(args, "\\040limit=", false), &end->limit_bytes);
+	report_copy(end->sender_comm, sizeof(end->sender_comm), value_of(args, "\\040by_comm=", true));
+}
+
+void report_failed_end(const struct scan *scan, const struct report_proc *proc)
+{
+	struct report_failed *failed = scan->report->failed;
+	struct failed_end *end;
+	uint64_t status;
+
+	if (!failed || !scan_u64(scan, COL_STATUS, &status) || status > 0xffff ||
+	    !(WIFSIGNALED(status) || WEXITSTATUS(status)) || failed->n_ends == FAILED_ENDS_MAX ||
+	    util_room(&failed->ends, failed->n_ends, sizeof(*end)) < 0)
+		return;
+	end = &failed->ends[failed->n_ends++];
+	*end = (struct failed_end){ .pid = proc->pid, .at_ns = scan->time_ns, .status = (int)status };
+	memcpy(end->comm, proc->comm, sizeof(end->comm));
+	if (WIFSIGNALED(status))
+		take_sender(end, scan_field(scan, COL_ARGS));
+}
+
+/* --- which of them matter ---------------------------------------------------------------------------------- */
+
+static const struct report_proc *proc_of(const struct report *report, uint64_t pid)
+{
+	return table_find(&report->procs, pid);
+}
+
+/* Whether PARENT only passes on how CHILD ended. */
+static bool passes_on(const struct failed_end *parent, const struct failed_end *child)
+{
+	const int code = WEXITSTATUS(parent->status);
+
+	if (parent->at_ns < child->at_ns || parent->at_ns - child->at_ns > PASSES_ON_NS)
+		return false;
+	return WIFSIGNALED(child->status) ? code == BY_SIGNAL + WTERMSIG(child->status) :
+					    code == WEXITSTATUS(child->status);
+}
+
+static bool is_passed_on(const struct report *report, const struct report_failed *failed, const struct failed_end *end)
+{
+	for (uint32_t i = 0; i < failed->n_ends; i++) {
+		const struct report_proc *child = proc_of(report, failed->ends[i].pid);
+
+		if (child && child->ppid == end->pid && passes_on(end, &failed->ends[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A part of a shell, which has executed no program: the shell does what it wants with its status. */
+static bool is_subshell(const struct report_proc *proc, const struct failed_end *end)
+{
+	return !proc->execs && is_one_of(end->comm, shells, ARRAY_SIZE(shells));
+}
+
+static bool status_matters(const struct report *report, const struct report_failed *failed,
+			   const struct failed_end *end, const struct report_proc *proc)
+{
+	if (end->pid == report->manifest.workload_pid || is_subshell(proc, end))
+		return false;
+	if (WEXITSTATUS(end->status) == 1 && is_one_of(end->comm, askers, ARRAY_SIZE(askers)))
+		return false;
+	return !is_passed_on(report, failed, end);
+}
+
+static void add(struct report_failed *failed, const struct failed_end *end)
+{
+	struct failure like = { .kind = FAILURE_STATUS, .code = WEXITSTATUS(end->status), .pid = end->pid };
+
+	memcpy(like.comm, end->comm, sizeof(like.comm));
+	if (WIFSIGNALED(end->status)) {
+		like.kind = FAILURE_SIGNAL;
+		like.code = WTERMSIG(end->status);
+		like.sender = end->sender;
+		like.sender_pid = end->sender == FAILED_BY_OTHER ? end->sender_pid : 0;
+		like.limit_bytes = end->limit_bytes;
+		memcpy(like.sender_comm, end->sender_comm, sizeof(like.sender_comm));
+	}
+	failures_add(failed, &like, "", 0, end->at_ns, 0);
+}
+
+/* All rows of pids.out are read, whatever part of the trace is looked at. */
+static bool is_inside(const struct report *report, uint64_t at_ns)
+{
+	const struct window *window = &report->manifest.window;
+
+	return !report->only.path && (!window->end_ns || (at_ns >= window->begin_ns && at_ns < window->end_ns));
+}
+
+void failed_ends_add(const struct report *report, struct report_failed *failed)
+{
+	for (uint32_t i = 0; i < failed->n_ends; i++) {
+		const struct failed_end *end = &failed->ends[i];
+		const struct report_proc *proc = proc_of(report, end->pid);
+
+		if (!proc || proc->aside || !is_inside(report, end->at_ns))
+			continue;
+		if (WIFSIGNALED(end->status) ? failed_signal_matters(WTERMSIG(end->status), end->sender) :
+					       status_matters(report, failed, end, proc))
+			add(failed, end);
+	}
+}

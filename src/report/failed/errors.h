@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The errors of calls that no program expects: what each means, and what is to be done. Pure. */
+#ifndef REPORT_FAILED_ERRORS_H
+#define REPORT_FAILED_ERRORS_H
+
+#include <stdbool.h>
+
+/* What such an error is about. */
+enum failed_subject {
+	FAILED_FOLDER, /* the files of a folder: its disk, its quota, its rights */
+	FAILED_LIMIT, /* a limit of the process or of the machine, whatever the file */
+	FAILED_PEER, /* the other end of a socket */
+};
+
+struct failed_error {
+	int nr; /* as errno(3) */
+	const char *name, *words;
+	enum failed_subject subject;
+	bool data; /* only of data: programs try what they may not open of the system, and of their packages */
+	const char *limit; /* its name; NULL: none */
+	const char *advice;
+};
+
+/* Returns what is known of error NR; NULL: programs expect it, as ENOENT of a search, or EAGAIN. */
+const struct failed_error *failed_error_of(int nr);
+/* A write that took less than it was given, without an error. */
+extern const struct failed_error failed_short_write;
+
+#endif
