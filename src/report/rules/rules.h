@@ -30,6 +30,7 @@ struct finding {
 	struct finding_size size;
 	bool is_bottleneck, is_fact;
 	bool by_path; /* what ended the waits says so: its share is of the path, and so is its evidence */
+	const char *advice; /* in place of the rule's; NULL: that */
 	char *caveat; /* missing data that could change it; NULL: none */
 	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
 	unsigned int n;
@@ -70,6 +71,12 @@ struct rule {
 	const char *advice; /* NULL: there is nothing to be done about it */
 };
 
+/* Returns what is to be done about F; NULL: nothing is. */
+static inline const char *finding_advice(const struct finding *f)
+{
+	return f->advice ? f->advice : f->rule->advice;
+}
+
 struct rules {
 	struct finding bottleneck;
 	struct finding found[RULES_MAX]; /* problems, the largest first; then facts, the largest first */
@@ -90,6 +97,8 @@ extern const struct rule *const rules_tables[];
 extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
 /* The answers of a job that was too short or failed: without other findings, as these would be about its start alone.
  */
+/* failed.c: the answers of a job whose end, or main wait, follows from what failed. */
+extern const struct rule rule_failed_end, rule_failed_calls, rule_failed_process;
 extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_executable, rule_untraced;
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];
@@ -112,6 +121,8 @@ void verdict_choose(struct report *report, struct rules *rules);
  */
 bool path_answer(const struct report *report, struct finding *answer);
 void path_evidence(struct report *report, struct finding *finding);
+/* failed.c: replaces ANSWER if the job's end, or its main wait, follows from what failed. Returns whether it does. */
+bool failed_answer(const struct report *report, struct finding *answer);
 /* Returns the answer of a job that was too short for any, or failed; NULL: it was not. */
 const struct rule *verdict_of_none(const struct report *report);
 /* Whether the processes whose waits are the job's are known; and when they waited. */

@@ -12,6 +12,11 @@
 #define MANY 1000 /* for most rules, fewer calls do not matter */
 #define MiB (1024.0 * 1024)
 
+/* When an answer has the code failed. */
+#define RULES_FAILED_NUMBER                                                                                 \
+	"the job ended by an error within 0.5 s, with status 126 or 127, or right after a failure; or 0.1 " \
+	"of the time, else unexplained, were sleeps behind failing calls or waits behind a failed process"
+
 /* Which of the bytes a rule is about. */
 enum rules_side { SIDE_READ, SIDE_WRITTEN };
 

@@ -99,6 +99,18 @@ static void choose_by_path(struct report *report, struct rules *rules)
 			rules_take_out(rules, &rules->found[i--]);
 }
 
+/* What the job waited for until it failed is a finding still. A sleep after a failure is none beside it. */
+static void choose_by_failures(struct report *report, struct rules *rules)
+{
+	const struct finding before = rules->bottleneck;
+
+	if (!failed_answer(report, &rules->bottleneck))
+		return;
+	if (before.rule->advice && before.measure >= LEAST_KNOWN && rules->n < RULES_MAX &&
+	    rules->bottleneck.rule == &rule_failed_end)
+		rules->found[rules->n++] = before;
+}
+
 void verdict_choose(struct report *report, struct rules *rules)
 {
 	const struct why *why = report->why;
@@ -123,5 +135,6 @@ void verdict_choose(struct report *report, struct rules *rules)
 				   part(why, why->waited_ns));
 	}
 	choose_by_path(report, rules);
+	choose_by_failures(report, rules);
 	finding->is_bottleneck = true;
 }

@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "report/files/software.h"
 #include "report/rules/rules.h"
+#include "report/rules/rules_impl.h"
 #include "report/rules/waits_evidence.h"
 #include "report/scan/lookup.h"
 #include "report/scan/model.h"
@@ -562,25 +563,30 @@ const struct rule rule_too_short = {
 const struct rule rule_failed = {
 	.code = "failed",
 	.title = "The job failed within 0.5 s: too early to say what it waited for",
-	.number = "the job ended by an error within 0.5 s, or with status 126 or 127",
+	.number = RULES_FAILED_NUMBER,
 	.evidence = show_end,
 };
 
 const struct rule rule_not_found = {
 	.code = "failed",
 	.title = "The job failed: status 127 mostly means that a program, or a library of it, was not found",
-	.number = "the job ended by an error within 0.5 s, or with status 126 or 127",
+	.number = RULES_FAILED_NUMBER,
 	.evidence = show_end,
 };
 
 const struct rule rule_not_executable = {
 	.code = "failed",
 	.title = "The job failed: status 126 mostly means that a program could not be executed",
-	.number = "the job ended by an error within 0.5 s, or with status 126 or 127",
+	.number = RULES_FAILED_NUMBER,
 	.evidence = show_end,
 };
 
 const struct rule *const rules_answers[] = {
-	&rule_unknown, &rule_no_training, &rule_trainer_bound,  &rule_cpu_bound, &rule_idle, &rule_too_short,
-	&rule_failed,  &rule_not_found,   &rule_not_executable, &rule_untraced,  NULL,
+	&rule_unknown,        &rule_no_training,
+	&rule_trainer_bound,  &rule_cpu_bound,
+	&rule_idle,           &rule_too_short,
+	&rule_failed_end,     &rule_failed_calls,
+	&rule_failed_process, &rule_failed,
+	&rule_not_found,      &rule_not_executable,
+	&rule_untraced,       NULL,
 };

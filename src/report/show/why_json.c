@@ -23,7 +23,7 @@ void why_json_finding(struct json *json, const char *key, const struct finding *
 	json_f64(json, "share", finding->share);
 	json_str(json, "caveat", finding->caveat);
 	json_strs(json, "evidence", finding->evidence, finding->n);
-	json_str(json, "advice", finding->rule->advice);
+	json_str(json, "advice", finding_advice(finding));
 	json_f64(json, "measure", finding->measure);
 	json_f64(json, "threshold", finding->rule->threshold);
 	json_f64(json, "size_ns", finding->size.ns);

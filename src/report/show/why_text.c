@@ -69,8 +69,8 @@ static void evidence(const struct finding *f, FILE *out)
 {
 	for (unsigned int i = 0; i < f->n; i++)
 		fmt_line(out, "  ", f->evidence[i]);
-	if (f->rule->advice)
-		fmt_line(out, "  => ", f->rule->advice);
+	if (finding_advice(f))
+		fmt_line(out, "  => ", finding_advice(f));
 }
 
 void why_headline(const struct finding *f, FILE *out)
