@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/failed/failures.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
 #include "report/path/path.h"
@@ -89,6 +90,17 @@ static void put_of(struct filler *f, const char *name, const char *what, const c
 
 /* --- measures of calls ----------------------------------------------------------------------------- */
 
+/* Puts how much failed that no program expects: of the failed calls, most are searches. */
+static void put_failures(struct filler *filler, const struct report *report)
+{
+	double n[FAILURE_KINDS] = { 0 };
+
+	for (uint32_t i = 0; report->failed && i < report->failed->n; i++)
+		n[report->failed->v[i].kind] += (double)report->failed->v[i].n;
+	put(filler, "failed, and not expected to", "", n[FAILURE_CALL]);
+	put(filler, "processes ended by a signal or an error", "", n[FAILURE_SIGNAL] + n[FAILURE_STATUS]);
+}
+
 static void run(struct filler *filler, const struct report *report)
 {
 	const struct manifest_facts *facts = &report->manifest;
@@ -104,6 +116,7 @@ static void run(struct filler *filler, const struct report *report)
 	put(filler, "rows", "", rows);
 	put(filler, "lost", "", facts->n_probes ? lost : (double)NAN);
 	put(filler, "failed", "", failed);
+	put_failures(filler, report);
 	put(filler, "bytes read", "B", (double)report->rw[0].bytes);
 	put(filler, "bytes written", "B", (double)report->rw[1].bytes);
 	put(filler, "processes", "", report->n_procs);

@@ -19,7 +19,6 @@
 #include "report/show/text.h"
 #include "report/why/why.h"
 
-#define EVIDENCE_SHOWN 2U
 #define FOUND_SHOWN 3U
 #define COMMAND_MAX 4096
 #define COMMAND_SHOWN 200U /* columns of the job's */
@@ -45,12 +44,12 @@ static void wrap_finding(const struct finding *finding, void (*put)(const struct
 static void put_answer(const struct finding *f, unsigned int width, FILE *out)
 {
 	wrap_finding(f, why_headline, width, out);
-	for (unsigned int i = 0; i < MIN(f->n, EVIDENCE_SHOWN); i++)
+	for (unsigned int i = 0; i < MIN(f->n, TEXT_EVIDENCE_SHOWN); i++)
 		wrap_from(out, 2, f->evidence[i], width);
-	if (!f->rule->advice)
+	if (!finding_advice(f))
 		return;
 	fputs("  => ", out);
-	wrap_text(out, f->rule->advice, strlen("  => "), width);
+	wrap_text(out, finding_advice(f), strlen("  => "), width);
 }
 
 static void put_found(const struct rules *rules, unsigned int width, FILE *out)
@@ -189,6 +188,7 @@ void report_screen(const struct report *report, unsigned int width, FILE *out)
 	}
 	if (rules)
 		put_answer(&rules->bottleneck, width, out);
+	failed_text(report, width, out);
 	path_text(report, width, out);
 	if (!report->path || !report->path->n) /* which has the same by what ended each wait */
 		account_brief(report, width, out);

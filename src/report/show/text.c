@@ -215,6 +215,7 @@ static void top_text(const void *of, FILE *out)
 	const struct report *report = of;
 
 	why_answer(report, out);
+	failed_text(report, 0, out);
 	path_text(report, 0, out);
 	if (!report->path || !report->path->n)
 		account_text(report, out);
@@ -242,6 +243,7 @@ const struct view_section report_sections[] = {
 	{ .json = report_path_json },
 	{ &view_path_nodes, .has = has_path },
 	{ &view_path_edges, .has = has_path },
+	{ &view_failed, .text = no_text },
 	{ &view_account, .text = no_text, .has = has_why },
 	{ &view_epochs, .text = epochs_text, .has = has_why },
 	{ &view_epoch_sizes, .text = no_text },

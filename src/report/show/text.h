@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#define TEXT_EVIDENCE_SHOWN 2U /* lines of the answer on the first screen */
+
 struct report;
 
 /* Prints LABEL, WIDTH wide, and VALUE; nothing when that is empty. */
@@ -21,6 +23,8 @@ const char *text_unnamed(const struct report *r);
  * and an empty one comes first; with 0 it comes last.
  */
 void path_text(const struct report *report, unsigned int width, FILE *out);
+/* Prints what failed; nothing where nothing did. WIDTH as above, without what the answer above has then. */
+void failed_text(const struct report *report, unsigned int width, FILE *out);
 /* Prints that the trace is a dry run. */
 void text_dry(FILE *out);
 /* Prints NOTES under the title "Missing". */

@@ -2,7 +2,7 @@
 /* The top of the page: what the job waited for, other findings, and the facts of the trace. */
 const Answer = (() => {
 	const r = Data.report;
-	const HOSTS_OPEN = 4;
+	const HOSTS_OPEN = 4, FAILED_SHOWN = 10;
 
 	/* R: the report, or that of one of several hosts. */
 	function bottleneck(r) {
@@ -39,6 +39,16 @@ const Answer = (() => {
 					rule.title && el('span', null, ` ${rule.title}. `),
 					rule.advice && el('span', { class: 'advice' }, rule.advice)),
 				items(rule.evidence))));
+	}
+
+	/* What failed, whatever the answer is. */
+	function failed(r) {
+		if (!r.failed?.length)
+			return null;
+		return el('div', { class: 'rules' }, el('h2', null, 'What failed'), r.failed.slice(0, FAILED_SHOWN).map(f =>
+			el('details', { open: r.failed.length <= 3 },
+				el('summary', null, f.text),
+				f.advice && el('p', { class: 'advice' }, f.advice))));
 	}
 
 	/* Without evidence and advice: nothing is to be done. */
@@ -88,9 +98,9 @@ const Answer = (() => {
 		document.title = `dltraced: ${Dom.visible(r.command || r.dir)}`;
 		const hosts = (r.hosts || []).map(h => el('details', { class: 'host', open: r.hosts.length <= HOSTS_OPEN },
 			el('summary', null, h.name, h.bottleneck && [': ', el('code', null, h.bottleneck.code)]),
-			bottleneck(h), Account.build(h), rules(h), notes(h), described(h), untried(h)));
+			bottleneck(h), failed(h), Account.build(h), rules(h), notes(h), described(h), untried(h)));
 
-		fill(document.getElementById('answer'), bottleneck(r), Account.build(r), rules(r), notes(r), described(r), untried(r), ...hosts);
+		fill(document.getElementById('answer'), bottleneck(r), failed(r), Account.build(r), rules(r), notes(r), described(r), untried(r), ...hosts);
 		fill(document.getElementById('facts'), facts());
 		fill(document.getElementById('missing'), fold('What is missing or odd', r.missing, r.missing?.length <= 4));
 		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from `, Dom.plain(r.dir), `. The numbers are those of ` +

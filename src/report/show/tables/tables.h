@@ -23,6 +23,8 @@ extern const struct view view_cache_epochs;
 extern const struct view view_causes, view_causers;
 /* datasets.c */
 extern const struct view view_datasets;
+/* failed.c */
+extern const struct view view_failed;
 /* functions.c */
 extern const struct view view_functions;
 /* Whether a row of view_probes is about a file that was read; others are only in the manifest. */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What failed, for a terminal: a line for each failure, and what is to be done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fmt.h"
+#include "base/util.h"
+#include "base/wrap.h"
+#include "report/failed/failures.h"
+#include "report/failed/sentence.h"
+#include "report/rules/rules.h"
+#include "report/scan/model.h"
+#include "report/show/text.h"
+#include "report/why/why.h"
+
+#define SHOWN_ON_SCREEN 2U
+#define SHOWN 40U
+
+/* Returns FAILURE's sentence, to be freed; NULL when memory is out. */
+static char *sentence_of(const struct report *report, const struct failure *failure)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *line = open_memstream(&text, &len);
+
+	if (!line)
+		return NULL;
+	failure_sentence(report, failure, line);
+	if (fclose(line) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Whether the answer, right above on the screen, has TEXT. */
+static bool is_in_answer(const struct report *report, const char *text)
+{
+	const struct finding *answer = report->why && report->why->rules ? &report->why->rules->bottleneck : NULL;
+
+	for (unsigned int i = 0; answer && i < MIN(answer->n, TEXT_EVIDENCE_SHOWN); i++)
+		if (strcmp(answer->evidence[i], text) == 0)
+			return true;
+	return false;
+}
+
+/* Returns how many failures the answer has. */
+static uint32_t in_answer(const struct report *report)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; report->failed && i < report->failed->n; i++) {
+		autofree char *text = sentence_of(report, &report->failed->v[i]);
+
+		n += text && is_in_answer(report, text);
+	}
+	return n;
+}
+
+static void put(const struct failure *failure, const char *text, unsigned int width, FILE *out)
+{
+	if (!width) {
+		fmt_line(out, "", text);
+		fmt_line(out, "  => ", failure_advice(failure));
+		return;
+	}
+	wrap_text(out, text, 0, width);
+	fputs("  => ", out);
+	wrap_text(out, failure_advice(failure), strlen("  => "), width);
+}
+
+/* Prints the heading: ANY of what failed is in the answer; NONE is left. */
+static void put_heading(bool any, bool none, unsigned int width, FILE *out)
+{
+	fprintf(out, "%sWhat failed%s%s\n", width ? "\n" : "", any ? " beside that" : "", none ? ": nothing" : "");
+}
+
+void failed_text(const struct report *report, unsigned int width, FILE *out)
+{
+	const struct report_failed *failed = report->failed;
+	const uint32_t n = failed ? failed->n : 0, most = width ? SHOWN_ON_SCREEN : SHOWN;
+	const uint32_t above = width ? in_answer(report) : 0;
+	uint32_t shown = 0;
+
+	if (n)
+		put_heading(above > 0, above >= n, width, out);
+	for (uint32_t i = 0; i < n && shown < most; i++) {
+		autofree char *text = sentence_of(report, &failed->v[i]);
+
+		if (!text || (width && is_in_answer(report, text)))
+			continue;
+		put(&failed->v[i], text, width, out);
+		shown++;
+	}
+	if (above + shown < n)
+		fprintf(out, "and %u more\n", n - above - shown);
+	if (n && !width)
+		fputc('\n', out);
+}

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What failed, by the report, is what the job itself has counted (failures.py): errors of calls, processes that a signal or
+# a status ended, and nothing of jobs in which only what programs expect goes wrong. Of a signal it names who sent it.
+. "${0%/*}/../limited.inc"
+need python3
+[ -x /usr/bin/python3 ] || skip "/usr/bin/python3"
+jobs=$here/../workloads/failures.py
+
+mkdir small
+mount -t tmpfs -o size=10m none small || skip "to mount tmpfs"
+trap 'umount small; cleanup' EXIT
+
+# told: the failures of $t, in the words of failures.py.
+told() {
+	"$DLT" report --json "$t" >report.json || fail "report --json: status $?"
+	python3 -c 'import json
+for f in sorted(json.load(open("report.json"))["failed"], key=lambda f: (f["kind"], f["code"])):
+    print(f["kind"], f["code"], f["n"])'
+}
+
+# value EXPRESSION: its value, with the report as r and its first failure as f.
+value() { python3 -c 'import json, sys
+r = json.load(open("report.json"))
+f = r["failed"][0] if r["failed"] else {}
+print(eval(sys.argv[1]))' "$1"; }
+
+# job CASE: traced; the report has what it has counted.
+job() {
+	trace -- /usr/bin/python3 "$jobs" "$1" "$TMPDIR/small" >counted || fail "$1: status $?"
+	equal "$1: what failed" "$(told)" "$(cat counted)"
+	# a worker's own files
+	rm -rf small/* 2>/dev/null
+}
+
+job full
+grep -q . counted || fail "full: nothing failed"
+equal "full: the folder" "$(value 'f["folder"]')" "$TMPDIR/small"
+equal "full: the answer" "$(value 'r["bottleneck"]["code"]')" failed
+"$DLT" report "$t" >screen || fail "report: status $?"
+grep -q '^What failed beside that: nothing$' screen && tr '\n' ' ' <screen | grep -q 'no space left (ENOSPC)' || fail "full: $(cat screen)"
+
+job files
+equal "files: the limit" "$(value 'f["limit"]')" RLIMIT_NOFILE
+equal "files: the answer" "$(value 'r["bottleneck"]["code"]')" failed
+
+job killed
+equal "killed: by" "$(value 'f["sender"]')" itself
+
+job bus
+equal "bus: by" "$(value 'f["sender"]')" kernel
+
+rm -f small/pid
+(
+	await test -e small/pid
+	kill -TERM "$(cat small/pid)"
+	exec sleep 0.5
+) &
+killer=$!
+job outside
+wait "$killer"
+equal "outside: by" "$(value 'f["sender"]')" other
+equal "outside: by whom" "$(value 'f["sender_comm"]')" "$(cat /proc/$$/comm)"
+
+job helper
+
+for case in terminated searches head interrupted; do
+	job $case
+	[ ! -s counted ] || fail "$case: $(cat counted)"
+done
+
+# The kernel ends a process whose cgroup is at its limit of memory. Here: where there is such a limit.
+(memory_group 50331648) >skipped || { cat skipped; exit 0; }
+memory_group 50331648
+trap 'rmdir "$group" 2>/dev/null; umount small; cleanup' EXIT
+limited -- sh -c '/usr/bin/python3 -c "x = bytearray(200 << 20)"; exit 0' >out 2>&1
+equal "memory: what failed" "$(told)" "signal SIGKILL 1"
+equal "memory: by" "$(value 'f["sender"]')" oom-limit
+equal "memory: the limit" "$(value 'f["limit_bytes"]')" 50331648

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""failures.py CASE FOLDER: something fails, or does what jobs do without failing; prints by its own count what failed.
+
+Each line is KIND CODE N: of calls the errno, of processes the signal or the status. Nothing is printed where nothing failed.
+"""
+import collections
+import errno
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+failed = collections.Counter()
+MIB = bytes(1 << 20)
+
+
+def full(folder):
+    """Eight saves of 3 MB to a file system of 10: each goes on until it cannot, and waits then."""
+    for i in range(8):
+        fd = os.open(f"{folder}/{i}.pt", os.O_WRONLY | os.O_CREAT)
+        left = 3 << 20
+        try:
+            while left > 0:
+                left -= os.write(fd, MIB[:left])
+        except OSError as error:
+            failed["call", errno.errorcode[error.errno]] += 1
+            time.sleep(0.2)
+        os.close(fd)
+
+
+def files(folder):
+    """A limit of open files is reached, and each open is tried again after a pause."""
+    os.mkdir(f"{folder}/few")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    kept = []
+    for i in range(150):
+        path = f"{folder}/few/{i}"
+        for _ in range(3):
+            try:
+                kept.append(os.open(path, os.O_RDWR | os.O_CREAT))
+                break
+            except OSError as error:
+                failed["call", errno.errorcode[error.errno]] += 1
+                time.sleep(0.004)
+
+
+def work(how):
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(100)
+
+
+def killed(folder):
+    """A worker is killed: its parent notices at once, unlike many."""
+    worker = multiprocessing.Process(target=work, args=("killed",))
+    worker.start()
+    worker.join()
+    failed["signal", signal.Signals(-worker.exitcode).name] += 1
+    time.sleep(0.6)
+
+
+def bus(folder):
+    """A process touches a mapping that its full file system has no page for."""
+    code = f"""
+import mmap
+with open({folder + "/map"!r}, "wb+") as f:
+    f.truncate(20 << 20)
+    m = mmap.mmap(f.fileno(), 0)
+    for at in range(0, 20 << 20, 4096):
+        m[at] = 1
+"""
+    end = subprocess.run([sys.executable, "-c", code], check=False).returncode
+    failed["signal", signal.Signals(-end).name] += 1
+
+
+def outside(folder):
+    """A process ends by a signal from outside of the job, by who reads its PID."""
+    child = subprocess.Popen(["sleep", "1000"])
+    with open(f"{folder}/pid.new", "w", encoding="ascii") as f:
+        f.write(str(child.pid))
+    os.rename(f"{folder}/pid.new", f"{folder}/pid")
+    failed["signal", signal.Signals(-child.wait()).name] += 1
+
+
+def helper(folder):
+    """A program says that it could not do its work; the shell around it passes that on."""
+    for _ in range(2):
+        failed["status", str(subprocess.run(["sh", "-c", f"{sys.executable} -c 'exit(3)'"], check=False).returncode)] += 1
+
+
+# --- jobs in which nothing fails ---------------------------------------------------------------------------------------
+
+
+def terminated(folder):
+    """Workers are ended as loaders are: by terminate(), by kill(), and at the end."""
+    workers = [multiprocessing.Process(target=work, args=("",), daemon=i == 0) for i in range(4)]
+    for worker in workers:
+        worker.start()
+    time.sleep(0.2)
+    for worker in workers[1:3]:
+        worker.terminate()
+    workers[3].kill()
+    for worker in workers[1:]:
+        worker.join()
+
+
+def searches(folder):
+    """3 000 probes along a path, tries that are taken back, and a file that is there already."""
+    for i in range(3000):
+        try:
+            os.open(f"{folder}/lib{i % 30}/module{i}.py", os.O_RDONLY)
+        except FileNotFoundError:
+            pass
+    ends = os.pipe()
+    os.set_blocking(ends[0], False)
+    for _ in range(100):
+        try:
+            os.read(ends[0], 1)
+        except BlockingIOError:
+            pass
+    for _ in range(2):
+        try:
+            os.open(f"{folder}/lock", os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        except FileExistsError:
+            pass
+
+
+def head(folder):
+    """A reader has enough; a search finds nothing; a test says no."""
+    subprocess.run("yes | head -1 >/dev/null; grep -q x /dev/null; test -e /none; readlink /none", shell=True, check=False)
+
+
+def interrupted(folder):
+    """A process is asked to end, by its parent, as by ^C."""
+    child = subprocess.Popen(["sleep", "1000"])
+    time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    child.wait()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](sys.argv[2])
+    for (kind, code), n in sorted(failed.items()):
+        print(kind, code, n)
