@@ -82,6 +82,7 @@ void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *re
 	    (probe == DLT_mmap && rec->func == DLT_MMAP_SNAPSHOT))
 		return;
 	hist_count(&m->calls[probe], rec->lat_ns);
+	metrics_failed_row(m->failed, probe, rec);
 	if (probe == DLT_bio)
 		disk_row(m, (const void *)rec);
 	else if (probe == DLT_vfs_rw)
@@ -261,6 +262,10 @@ static void put_calls(struct put *put)
 	put_head(put, "dltraced_fetched_bytes_total", "counter",
 		 "Bytes that the target's calls made the kernel fetch from disks, read-ahead included (DISK_BYTES).");
 	put_u64(put, NULL, NULL, util_counted(&m->fetched_bytes));
+	put_head(put, "dltraced_failed_calls_total", "counter",
+		 "Calls of the target that failed by a full disk, a limit or a broken disk, by their error.");
+	for (unsigned int i = 0; i < METRICS_ERRORS; i++)
+		put_u64(put, "error", metrics_errors[i].name, util_counted(&m->failed[i]));
 }
 
 /* Numbers of the trace as a whole, at this moment. */

@@ -12,6 +12,7 @@
 
 #include "dlt/bio.h"
 #include "dlt/dlt.h"
+#include "drain/rows/metrics_failed.h"
 #include "trace/probe_mask.h"
 
 struct counts;
@@ -37,6 +38,7 @@ struct metrics {
 	struct metrics_hist calls[DLT_PROBES];
 	uint64_t read_bytes, written_bytes; /* by rows of vfs_rw */
 	uint64_t fetched_bytes; /* DISK_BYTES of them */
+	uint64_t failed[METRICS_ERRORS]; /* calls, by their error */
 	struct metrics_disk disks[METRICS_DISKS_MAX];
 	unsigned int n_disks; /* released: those below are named */
 };

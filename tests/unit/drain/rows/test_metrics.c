@@ -95,6 +95,20 @@ static void a_bound_belongs_to_its_bucket(void **state)
 	has("dltraced_fetched_bytes_total{trace=\"t\",experiment=\"e\"} 8\n");
 }
 
+/* By the errors that the table has; a search, an address above the errors and a call without a result are none. */
+static void failed_calls_have_their_errors(void **state)
+{
+	read_row(1, -28, 0);
+	read_row(1, -28, 0);
+	read_row(1, -2, 0);
+	read_row(1, -4096, 0);
+	read_row(1, DLT_UNKNOWN, 0);
+	read_row(1, DLT_NONE, 0);
+	put("t", "e");
+	has("dltraced_failed_calls_total{trace=\"t\",experiment=\"e\",error=\"ENOSPC\"} 2\n");
+	has("dltraced_failed_calls_total{trace=\"t\",experiment=\"e\",error=\"EIO\"} 0\n");
+}
+
 static void descriptors_open_before_are_no_calls(void **state)
 {
 	const struct dlt_open rec = { .hdr = { .probe = DLT_open, .func = DLT_OPEN_SNAPSHOT } };
@@ -206,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_bound_belongs_to_its_bucket, clear),
+		cmocka_unit_test_setup(failed_calls_have_their_errors, clear),
 		cmocka_unit_test_setup(descriptors_open_before_are_no_calls, clear),
 		cmocka_unit_test_setup(names_cannot_forge_a_series, clear),
 		cmocka_unit_test_setup(disks_are_kept_apart_up_to_a_number, clear),
