@@ -71,22 +71,29 @@ static __always_inline __u64 memory_limit_of(struct task_struct *task, __u64 pag
 	return 0;
 }
 
-/* Whether the kernel sent a signal with INFO by itself: a fault, a timer, its OOM killer. */
-static __always_inline bool by_kernel(__u64 info)
+/*
+ * Whether the kernel sent SIG with INFO by itself: a fault, a timer, a terminal. It sends SIGKILL of its own for what
+ * the current task does: the end of a PID namespace's first process, or of a tracer; and out of memory, see
+ * signal_add().
+ */
+static __always_inline bool by_kernel(int sig, __u64 info)
 {
 	int code;
 
 	if (info <= BY_NOBODY)
-		return info == BY_NOBODY;
+		return info == BY_NOBODY && sig != SIGKILL_NR;
 	code = BPF_CORE_READ((struct kernel_siginfo *)info, si_code);
 	return code != 0 && code != CODE_QUEUE && code != CODE_TKILL;
 }
 
+/* A process may send some when it has ended for us: its children's (PR_SET_PDEATHSIG), or its namespace's. */
 static __always_inline __u32 sender_of(__u32 to, __u32 from)
 {
+	const __u8 *in = target_byte(from);
+
 	if (from == to)
 		return DLT_PIDS_BY_SELF;
-	return target_has(from) ? DLT_PIDS_BY_JOB : DLT_PIDS_BY_OTHER;
+	return target_has(from) || (in && *in & DLT_TARGET_ENDED) ? DLT_PIDS_BY_JOB : DLT_PIDS_BY_OTHER;
 }
 
 static __always_inline int signal_sent(int sig, __u64 info, struct task_struct *task, int result, __u64 page)
@@ -99,14 +106,13 @@ static __always_inline int signal_sent(int sig, __u64 info, struct task_struct *
 		return 0;
 	sent.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	sent.by = DLT_PIDS_BY_KERNEL;
-	if (by_kernel(info)) {
-		if (sig == SIGKILL_NR)
-			sent.limit_bytes = memory_limit_of(task, page);
-	} else {
+	if (!by_kernel(sig, info)) {
 		sent.pid = bpf_get_current_pid_tgid() >> 32;
 		sent.by = sender_of(key.tgid, sent.pid);
 		bpf_get_current_comm(sent.comm, sizeof(sent.comm));
 	}
+	if (sig == SIGKILL_NR && info == BY_NOBODY)
+		sent.limit_bytes = memory_limit_of(task, page);
 	bpf_map_update_elem(&dlt_signals, &key, &sent, BPF_ANY);
 	return 0;
 }
@@ -123,12 +129,14 @@ static __always_inline void signal_add(struct dlt_pids *rec, struct signal_struc
 	if (!sent)
 		return;
 	if (sent->start_ns == rec->start_ns) {
-		rec->by = sent->by;
-		rec->by_pid = sent->pid;
-		rec->limit_bytes = sent->limit_bytes;
-		__builtin_memcpy(rec->by_comm, sent->comm, sizeof(rec->by_comm));
-		if (sent->by == DLT_PIDS_BY_KERNEL && key.sig == SIGKILL_NR && BPF_CORE_READ(signal, oom_mm))
+		if (key.sig == SIGKILL_NR && BPF_CORE_READ(signal, oom_mm)) {
 			rec->by = sent->limit_bytes ? DLT_PIDS_BY_OOM_LIMIT : DLT_PIDS_BY_OOM;
+			rec->limit_bytes = sent->limit_bytes;
+		} else {
+			rec->by = sent->by;
+			rec->by_pid = sent->pid;
+			__builtin_memcpy(rec->by_comm, sent->comm, sizeof(rec->by_comm));
+		}
 	}
 	bpf_map_delete_elem(&dlt_signals, &key);
 }
