@@ -57,6 +57,8 @@ static bool is_a_try(const struct scan *scan)
 
 static bool matters(const struct scan *scan, const struct report_call_facts *call, const struct failed_error *error)
 {
+	if (call->proc->aside)
+		return false;
 	if (error->subject == FAILED_PEER)
 		return call->type == REPORT_SOCK;
 	if (is_a_try(scan) || (error->data && !is_of_data(scan, call)))

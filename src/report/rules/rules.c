@@ -279,6 +279,14 @@ static void find_others(struct report *r, struct rules *rules)
 	qsort(rules->missing + missing, rules->n_missing - missing, sizeof(*rules->missing), by_text);
 }
 
+static void show(struct report *report, struct finding *finding)
+{
+	if (finding->by_path)
+		path_evidence(report, finding);
+	else
+		finding->rule->evidence(report, finding);
+}
+
 struct rules *rules_new(struct report *report)
 {
 	struct rules *rules = calloc(1, sizeof(*rules));
@@ -297,12 +305,9 @@ struct rules *rules_new(struct report *report)
 	verdict_choose(report, rules);
 	find_others(report, rules);
 	sort(rules);
-	if (rules->bottleneck.by_path)
-		path_evidence(report, &rules->bottleneck);
-	else
-		rules->bottleneck.rule->evidence(report, &rules->bottleneck);
+	show(report, &rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n + rules->n_facts; i++)
-		rules->found[i].rule->evidence(report, &rules->found[i]);
+		show(report, &rules->found[i]);
 	return rules;
 }
 

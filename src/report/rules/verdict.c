@@ -9,6 +9,7 @@
 
 #include "base/exit_codes.h"
 #include "base/util.h"
+#include "report/path/path.h"
 #include "report/rules/rules.h"
 #include "report/scan/model.h"
 #include "report/why/why.h"
@@ -102,10 +103,12 @@ static void choose_by_path(struct report *report, struct rules *rules)
 /* What the job waited for until it failed is a finding still. A sleep after a failure is none beside it. */
 static void choose_by_failures(struct report *report, struct rules *rules)
 {
-	const struct finding before = rules->bottleneck;
+	struct finding before = rules->bottleneck;
 
 	if (!failed_answer(report, &rules->bottleneck))
 		return;
+	if (before.by_path) /* its share is of the path, as is its size then */
+		before.size.ns = before.share * (double)(report->path->root[0].end_ns - report->path->root[0].begin_ns);
 	if (before.rule->advice && before.measure >= LEAST_KNOWN && rules->n < RULES_MAX &&
 	    rules->bottleneck.rule == &rule_failed_end)
 		rules->found[rules->n++] = before;

@@ -94,6 +94,29 @@ static void a_job_that_ends_by_its_failure_has_failed(void **state)
 	expect(failed_loaded(), "failed", "ENOSPC");
 }
 
+/* What it did until then is a finding, by the path as before, whose size is of the same time as its share. */
+static void what_it_did_until_then_stays(void **state)
+{
+	const struct finding *found = NULL;
+	struct report *r;
+
+	put_job();
+	ran(400 * MS);
+	waits(100 * MS, LIFE - 300 * MS, "recvfrom", "net");
+	put_written(LIFE - 10 * MS, JOB, "write", -ENOSPC, 1);
+	put_ended_workload(1 << 8);
+	r = failed_loaded();
+	assert_string_equal(r->why->rules->bottleneck.rule->code, "failed");
+	for (unsigned int i = 0; i < r->why->rules->n; i++)
+		if (strcmp(r->why->rules->found[i].rule->code, "network-read") == 0)
+			found = &r->why->rules->found[i];
+	assert_non_null(found);
+	assert_true(found->n > 0);
+	assert_int_equal((int)(found->size.ns / 1e6 + 0.5), 1600);
+	assert_int_equal((int)(100 * found->size.share + 0.5), 80);
+	report_free(r);
+}
+
 static void one_that_ends_well_has_not(void **state)
 {
 	struct report *r;
@@ -153,6 +176,7 @@ int main(void)
 		IN_TREE(a_job_that_sleeps_on_purpose_is_idle),
 		IN_TREE(a_job_that_tries_once_more_has_not_failed),
 		IN_TREE(a_job_that_ends_by_its_failure_has_failed),
+		IN_TREE(what_it_did_until_then_stays),
 		IN_TREE(one_that_ends_well_has_not),
 		IN_TREE(a_requested_end_is_none),
 		IN_TREE(a_wait_for_a_process_that_is_gone_has_failed),
