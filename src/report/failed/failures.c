@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/failed/sentence.h"
 #include "report/scan/lookup.h"
 #include "report/scan/part.h"
 
@@ -196,6 +197,8 @@ static void part_end(struct report *r)
 	merge_folders(r, failed);
 	drop_explained(failed);
 	qsort(failed->v, failed->n, sizeof(*failed->v), by_weight);
+	for (uint32_t i = 0; i < failed->n; i++)
+		failed->v[i].text = failure_sentence(r, &failed->v[i]);
 	report_note_count(r, "what failed", failed->left_out, "failure has", "failures have",
 			  "no line, as there are too many kinds of them");
 }
@@ -208,8 +211,10 @@ static void part_free(struct report *r)
 		return;
 	for (uint32_t i = 0; i < failed->groups.n; i++)
 		free(((struct failure *)table_at(&failed->groups, i))->folder);
-	for (uint32_t i = 0; i < failed->n; i++)
+	for (uint32_t i = 0; i < failed->n; i++) {
 		free(failed->v[i].folder);
+		free(failed->v[i].text);
+	}
 	table_free(&failed->groups);
 	free(failed->calls);
 	free(failed->ends);

@@ -13,7 +13,7 @@
 
 struct report_part;
 
-#define FAILURES_MAX 4096 /* kinds of failures; 1.5 MiB when full */
+#define FAILURES_MAX 4096 /* kinds of failures; 3 MiB when full */
 #define FAILED_ENDS_MAX 4096
 #define FAILED_CALLS_MAX (1U << 18) /* whose sleeps behind them are looked for: 6 MiB when full */
 
@@ -38,6 +38,7 @@ struct failure {
 	char sender_comm[64];
 	uint64_t limit_bytes; /* of the cgroup whose memory was used up; 0: not known */
 	uint64_t slept_ns; /* right behind such calls, until a time */
+	char *text; /* a sentence with all this; NULL: memory is out */
 };
 
 /* A call that failed: when, and in what way. */

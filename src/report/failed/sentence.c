@@ -2,6 +2,8 @@
 #include "report/failed/sentence.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fmt.h"
@@ -126,10 +128,20 @@ static void put_end(const struct report *report, const struct failure *failure, 
 		put_sender(failure, out);
 }
 
-void failure_sentence(const struct report *report, const struct failure *failure, FILE *out)
+char *failure_sentence(const struct report *report, const struct failure *failure)
 {
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
 	if (failure->kind == FAILURE_CALL)
 		put_call(report, failure, out);
 	else
 		put_end(report, failure, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
 }

@@ -4,13 +4,15 @@
 #define REPORT_FAILED_SENTENCE_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct failure;
 struct report;
 
-/* Puts who did what, how often, when, the error and the place, in a line without its end; names are as in the files. */
-void failure_sentence(const struct report *report, const struct failure *failure, FILE *out);
+/*
+ * Returns who did what, how often, when, the error and the place, in a line to be freed; names are as in the files.
+ * NULL when memory is out.
+ */
+char *failure_sentence(const struct report *report, const struct failure *failure);
 /* Returns what is to be done. */
 const char *failure_advice(const struct failure *failure);
 /* Returns the error's, signal's or status's name in BUF: ENOSPC, SIGKILL, 3. */

@@ -80,17 +80,10 @@ static bool is_end(const struct report *report)
 	return false;
 }
 
-static void show(struct report *report, struct finding *finding, const struct failure *failure)
+static void show(struct finding *finding, const struct failure *failure)
 {
-	autofree char *text = NULL;
-	size_t len = 0;
-	FILE *line = open_memstream(&text, &len);
-
-	if (!line)
-		return;
-	failure_sentence(report, failure, line);
-	if (fclose(line) == 0)
-		finding_add(finding, "%s", text);
+	if (failure->text)
+		finding_add(finding, "%s", failure->text);
 	if (!finding->advice)
 		finding->advice = failure_advice(failure);
 }
@@ -102,7 +95,7 @@ static void show_end(struct report *report, struct finding *finding)
 
 	for (uint32_t i = 0; i < report->failed->n && shown < SHOWN; i++)
 		if (ends_job(facts, &report->failed->v[i])) {
-			show(report, finding, &report->failed->v[i]);
+			show(finding, &report->failed->v[i]);
 			shown++;
 		}
 	finding_add(finding, "the job %s at %.2f s", FMT_ENDED(facts->status),
@@ -128,7 +121,7 @@ static void show_sleeps(struct report *report, struct finding *finding)
 
 	for (uint32_t i = 0; i < report->failed->n && shown < SHOWN; i++)
 		if (report->failed->v[i].slept_ns && report->failed->v[i].n >= LEAST_FAILED) {
-			show(report, finding, &report->failed->v[i]);
+			show(finding, &report->failed->v[i]);
 			shown++;
 		}
 }
@@ -175,7 +168,7 @@ static void show_awaited(struct report *report, struct finding *finding)
 
 	if (!failure)
 		return;
-	show(report, finding, failure);
+	show(finding, failure);
 	finding_add(finding, "since then the job waited %s for what never came, until a signal or the end of the trace",
 		    FMT_NS(ns));
 }

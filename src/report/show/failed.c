@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What failed, for a terminal: a line for each failure, and what is to be done. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fmt.h"
@@ -16,29 +16,13 @@
 #define SHOWN_ON_SCREEN 2U
 #define SHOWN 40U
 
-/* Returns FAILURE's sentence, to be freed; NULL when memory is out. */
-static char *sentence_of(const struct report *report, const struct failure *failure)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *line = open_memstream(&text, &len);
-
-	if (!line)
-		return NULL;
-	failure_sentence(report, failure, line);
-	if (fclose(line) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
-/* Whether the answer, right above on the screen, has TEXT. */
-static bool is_in_answer(const struct report *report, const char *text)
+/* Whether the answer, right above on the screen, has FAILURE. */
+static bool is_in_answer(const struct report *report, const struct failure *failure)
 {
 	const struct finding *answer = report->why && report->why->rules ? &report->why->rules->bottleneck : NULL;
 
 	for (unsigned int i = 0; answer && i < MIN(answer->n, TEXT_EVIDENCE_SHOWN); i++)
-		if (strcmp(answer->evidence[i], text) == 0)
+		if (strcmp(answer->evidence[i], failure->text) == 0)
 			return true;
 	return false;
 }
@@ -48,22 +32,19 @@ static uint32_t in_answer(const struct report *report)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; report->failed && i < report->failed->n; i++) {
-		autofree char *text = sentence_of(report, &report->failed->v[i]);
-
-		n += text && is_in_answer(report, text);
-	}
+	for (uint32_t i = 0; report->failed && i < report->failed->n; i++)
+		n += report->failed->v[i].text && is_in_answer(report, &report->failed->v[i]);
 	return n;
 }
 
-static void put(const struct failure *failure, const char *text, unsigned int width, FILE *out)
+static void put(const struct failure *failure, unsigned int width, FILE *out)
 {
 	if (!width) {
-		fmt_line(out, "", text);
+		fmt_line(out, "", failure->text);
 		fmt_line(out, "  => ", failure_advice(failure));
 		return;
 	}
-	wrap_text(out, text, 0, width);
+	wrap_text(out, failure->text, 0, width);
 	fputs("  => ", out);
 	wrap_text(out, failure_advice(failure), strlen("  => "), width);
 }
@@ -84,11 +65,9 @@ void failed_text(const struct report *report, unsigned int width, FILE *out)
 	if (n)
 		put_heading(above > 0, above >= n, width, out);
 	for (uint32_t i = 0; i < n && shown < most; i++) {
-		autofree char *text = sentence_of(report, &failed->v[i]);
-
-		if (!text || (width && is_in_answer(report, text)))
+		if (!failed->v[i].text || (width && is_in_answer(report, &failed->v[i])))
 			continue;
-		put(&failed->v[i], text, width, out);
+		put(&failed->v[i], width, out);
 		shown++;
 	}
 	if (above + shown < n)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of what failed, of a struct report. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/json.h"
 #include "report/failed/failures.h"
 #include "report/failed/sentence.h"
 #include "report/scan/model.h"
@@ -52,21 +50,6 @@ GET(advice)
 	cell->text = failure_advice(failure);
 }
 
-/* The sentence of the first screen. */
-static void sentence(const void *of, const void *row, struct json *json)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *line = open_memstream(&text, &len);
-
-	if (!line)
-		return;
-	failure_sentence(of, row, line);
-	if (fclose(line) == 0)
-		json_str(json, "text", text);
-	free(text);
-}
-
 #define OF(member) VIEW_AT(struct failure, member)
 
 static const struct view_column failed_columns[] = {
@@ -94,7 +77,7 @@ static const struct view_column failed_columns[] = {
 	{ "file", NULL, VIEW_TEXT, 0, 0, OF(file), .what = "the first one's name" },
 	{ "folder", "FOLDER", VIEW_TEXT, 0, 0, OF(folder), .what = "where it failed" },
 	{ "advice", NULL, VIEW_TEXT, .get = advice },
-	{ "text", NULL, VIEW_JSON, .json = sentence, .what = "a sentence" },
+	{ "text", NULL, VIEW_TEXT, 0, 0, OF(text), .what = "a sentence" },
 	{ 0 },
 };
 
