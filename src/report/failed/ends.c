@@ -13,12 +13,18 @@
 #define PASSES_ON_NS (2 * NSEC_PER_SEC) /* how long after the process that it ran a wrapper ends */
 #define BY_SIGNAL 128 /* what shells add to the number of a signal */
 
-/* Programs whose status 1 is an answer: no match, not there, not equal; compilers and linkers are asked for libraries.
+/* Statuses that are answers: no match, not there, not equal, no repository; compilers and linkers look for libraries.
  */
-static const char *const askers[] = {
-	"[",        "cc",       "cmp", "collect2", "diff", "egrep",  "expr",  "false", "fgrep",
-	"gcc",      "getent",   "git", "grep",     "ld",   "locale", "pgrep", "pidof", "pkill",
-	"readlink", "realpath", "rg",  "test",     "tput", "which",  "zgrep",
+static const struct {
+	const char *name;
+	int status;
+} answers[] = {
+	{ "[", 1 },        { "cc", 1 },    { "cmp", 1 },   { "collect2", 1 }, { "diff", 1 },  { "dpkg-query", 1 },
+	{ "egrep", 1 },    { "expr", 1 },  { "false", 1 }, { "fgrep", 1 },    { "fuser", 1 }, { "gcc", 1 },
+	{ "getent", 1 },   { "git", 1 },   { "git", 128 }, { "grep", 1 },     { "ld", 1 },    { "locale", 1 },
+	{ "lsof", 1 },     { "pgrep", 1 }, { "pidof", 1 }, { "pkill", 1 },    { "ps", 1 },    { "readlink", 1 },
+	{ "realpath", 1 }, { "rg", 1 },    { "rpm", 1 },   { "stty", 1 },     { "test", 1 },  { "tput", 1 },
+	{ "tty", 1 },      { "which", 1 }, { "zgrep", 1 },
 };
 static const char *const shells[] = { "bash", "busybox", "dash", "ksh", "sh", "zsh" };
 
@@ -114,14 +120,20 @@ static bool is_subshell(const struct report_proc *proc, const struct failed_end 
 	return !proc->execs && is_one_of(end->comm, shells, ARRAY_SIZE(shells));
 }
 
+static bool is_answer(const struct failed_end *end)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		if (WEXITSTATUS(end->status) == answers[i].status && strcmp(end->comm, answers[i].name) == 0)
+			return true;
+	return false;
+}
+
 static bool status_matters(const struct report *report, const struct report_failed *failed,
 			   const struct failed_end *end, const struct report_proc *proc)
 {
 	if (end->pid == report->manifest.workload_pid || is_subshell(proc, end))
 		return false;
-	if (WEXITSTATUS(end->status) == 1 && is_one_of(end->comm, askers, ARRAY_SIZE(askers)))
-		return false;
-	return !is_passed_on(report, failed, end);
+	return !is_answer(end) && !is_passed_on(report, failed, end);
 }
 
 static void add(struct report_failed *failed, const struct failed_end *end)

@@ -15,7 +15,7 @@ struct report_part;
 
 #define FAILURES_MAX 4096 /* kinds of failures; 3 MiB when full */
 #define FAILED_ENDS_MAX 4096
-#define FAILED_CALLS_MAX (1U << 18) /* whose sleeps behind them are looked for: 6 MiB when full */
+#define FAILED_CALLS_MAX (1U << 18) /* whose sleeps behind them are looked for: 4 MiB when full */
 
 enum failure_kind { FAILURE_CALL, FAILURE_SIGNAL, FAILURE_STATUS, FAILURE_KINDS };
 

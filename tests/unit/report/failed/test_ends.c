@@ -71,6 +71,7 @@ static void a_program_that_answers_by_its_status_is_none(void **state)
 	put_job();
 	put_ended(500 * MS, 11, JOB, "grep", STATUS(1), "");
 	put_ended(500 * MS, 12, JOB, "readlink", STATUS(1), "");
+	put_ended(500 * MS, 13, JOB, "git", STATUS(128), "");
 	expect_nothing(failed_loaded());
 }
 
