@@ -31,11 +31,25 @@ static bool has_path(const struct scan *scan)
 	return scan->kind == REPORT_OPEN || scan->kind == REPORT_CREATE_DEL;
 }
 
+/*
+ * Whether a component of PATH begins with a dot: settings and caches of programs, which do without where they may not
+ * keep them, as in a container without a home.
+ */
+static bool is_hidden(struct reader_field path)
+{
+	const char *at = path.p, *end = path.p + path.len, *dot;
+
+	for (; (dot = memmem(at, (size_t)(end - at), "/.", 2)); at = dot + 1)
+		if (dot + 2 < end && dot[2] != '/' && dot[2] != '.')
+			return true;
+	return path.len > 1 && path.p[0] == '.' && path.p[1] != '/' && path.p[1] != '.';
+}
+
 /* Whether the call is about data of the job, as far as its path or its file shows. */
 static bool is_of_data(const struct scan *scan, const struct report_call_facts *call)
 {
 	if (has_path(scan))
-		return report_is_data(REPORT_REG, scan_field(scan, COL_PATH));
+		return report_is_data(REPORT_REG, scan_field(scan, COL_PATH)) && !is_hidden(scan_field(scan, COL_PATH));
 	return call->file && !call->file->software && call->on_file;
 }
 

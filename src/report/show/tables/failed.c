@@ -84,8 +84,8 @@ static const struct view_column failed_columns[] = {
 const struct view view_failed = {
 	.key = "failed",
 	.title = "What failed",
-	.what = "calls with errors that no program expects, and processes that ended so, by process, call, error and "
-		"folder (rules.md)",
+	.what = "calls with errors that no program expects, and processes that a signal or an error ended, by process, "
+		"call, error and folder (rules.md)",
 	.columns = failed_columns,
 	VIEW_BEHIND(struct report, failed),
 	VIEW_POINTED(struct report_failed, v, n),

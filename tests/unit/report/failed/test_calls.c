@@ -62,6 +62,9 @@ static void searches_and_tries_are_no_failures(void **state)
 	put_no_open(503 * MS, JOB, EPERM, "RDONLY|NOATIME", "/data/a");
 	put_no_open(504 * MS, JOB, EACCES, "RDONLY", "/etc/shadow");
 	put_no_open(505 * MS, JOB, EROFS, "WRONLY|CREAT", "/app/lib/python3.11/x/__pycache__/m.pyc");
+	put_no_open(505 * MS, JOB, EACCES, "WRONLY|CREAT", "/.config/matplotlib/x");
+	put_no_open(505 * MS, JOB, EACCES, "WRONLY|CREAT", "/home/u/.cache/x");
+	put_no_open(505 * MS, JOB, EACCES, "WRONLY|CREAT", ".lock");
 	put(RW, 506 * MS, "10\t10\tx\tR\tread\t1000\t4096\t-11\t-\t0\t5\t-\t-\t-");
 	put(MMAP, 507 * MS,
 	    "10\t10\tx\tmmap\t100\t-12\t0x0\t2097152\tREAD\tPRIVATE|ANONYMOUS|HUGETLB\t-1\t0\t-\t-\t-\t-");
