@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/failed/sentence.h"
 #include "report/scan/lookup.h"
-#include "report/scan/part.h"
 
 const char *const failure_kinds[FAILURE_KINDS] = {
 	[FAILURE_CALL] = "call",
@@ -170,45 +168,19 @@ static int by_weight(const void *a, const void *b)
 	return (one->first_ns > other->first_ns) - (one->first_ns < other->first_ns);
 }
 
-/* --- the part ---------------------------------------------------------------------------------------------- */
-
-static int part_new(struct report *r, const struct report_options *o)
+int failures_settle(struct report *report, struct report_failed *failed)
 {
-	r->failed = calloc(1, sizeof(*r->failed));
-	if (!r->failed)
+	failed->v = calloc(failed->groups.n + 1ULL, sizeof(*failed->v));
+	if (!failed->v)
 		return -ENOMEM;
-	table_init(&r->failed->groups, sizeof(struct failure), FAILURES_MAX);
+	merge_folders(report, failed);
+	drop_explained(failed);
+	qsort(failed->v, failed->n, sizeof(*failed->v), by_weight);
 	return 0;
 }
 
-static void part_read(struct report *r)
+void failures_free(struct report_failed *failed)
 {
-	failed_sleeps_read(r, r->failed);
-}
-
-static void part_end(struct report *r)
-{
-	struct report_failed *failed = r->failed;
-
-	failed_ends_add(r, failed);
-	failed->v = calloc(failed->groups.n + 1ULL, sizeof(*failed->v));
-	if (!failed->v)
-		return;
-	merge_folders(r, failed);
-	drop_explained(failed);
-	qsort(failed->v, failed->n, sizeof(*failed->v), by_weight);
-	for (uint32_t i = 0; i < failed->n; i++)
-		failed->v[i].text = failure_sentence(r, &failed->v[i]);
-	report_note_count(r, "what failed", failed->left_out, "failure has", "failures have",
-			  "no line, as there are too many kinds of them");
-}
-
-static void part_free(struct report *r)
-{
-	struct report_failed *failed = r->failed;
-
-	if (!failed)
-		return;
 	for (uint32_t i = 0; i < failed->groups.n; i++)
 		free(((struct failure *)table_at(&failed->groups, i))->folder);
 	for (uint32_t i = 0; i < failed->n; i++) {
@@ -221,10 +193,3 @@ static void part_free(struct report *r)
 	free(failed->v);
 	free(failed);
 }
-
-const struct report_part report_failed_part = {
-	.new = part_new,
-	.read = part_read,
-	.end = part_end,
-	.free = part_free,
-};

@@ -83,6 +83,9 @@ void report_failed_end(const struct scan *scan, const struct report_proc *proc);
 
 /* --- at the end -------------------------------------------------------------------------------------------- */
 
+/* Makes V of the groups: one for each folder, in order. Returns 0 or -ENOMEM. The folder of the trace is still open. */
+int failures_settle(struct report *report, struct report_failed *failed);
+void failures_free(struct report_failed *failed);
 /* Adds the ends that nobody expects (ends.c). */
 void failed_ends_add(const struct report *report, struct report_failed *failed);
 /* Finds how long threads slept right behind calls that failed, in waits.out (sleeps.c). */
