@@ -194,9 +194,13 @@ static const struct {
 static void name(struct path_lives *lives, const struct scan *s, uint32_t pid)
 {
 	const uint32_t process = newest(&lives->pids, pid);
+	uint64_t rank;
 
-	if (process)
-		lives->process[process].name = path_name(lives->names, scan_field(s, COL_COMM));
+	if (!process)
+		return;
+	lives->process[process].name = path_name(lives->names, scan_field(s, COL_COMM));
+	if (scan_u64(s, COL_RANK, &rank) && rank < UINT32_MAX)
+		lives->process[process].rank = (uint32_t)rank + 1;
 }
 
 bool path_lives_take(struct scan *s, void *own)

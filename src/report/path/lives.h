@@ -39,6 +39,7 @@ struct path_process {
 	uint32_t child, next; /* its newest child, and the one before it of its parent; 0: none */
 	uint32_t main, threads; /* its first thread, 0: not known; the newest one */
 	uint32_t name;
+	uint32_t rank; /* 1 + its rank, by its environment, which those that it starts inherit; 0: it has none */
 };
 
 struct path_lives {
@@ -68,6 +69,14 @@ uint32_t path_lives_find(const struct path_lives *lives, uint64_t tid, uint64_t 
 uint32_t path_lives_child(const struct path_lives *lives, uint32_t process, uint64_t begin_ns, uint64_t end_ns);
 /* Whether PROCESS is ROOT, or one of its children's children. */
 bool path_lives_is_below(const struct path_lives *lives, uint32_t process, uint32_t root);
+
+/* Whether a launcher started PROCESS as a rank: its parent is none, or another one. */
+static inline bool path_lives_is_rank(const struct path_lives *lives, uint32_t process)
+{
+	const struct path_process *p = &lives->process[process];
+
+	return p->rank && p->rank != lives->process[p->parent].rank;
+}
 
 static inline const struct path_process *path_lives_process(const struct path_lives *lives, uint32_t life)
 {

@@ -36,21 +36,25 @@ void path_polls_forget(struct path_polls *polls)
 
 /* --- what one thread did ------------------------------------------------------------------------------- */
 
-static bool is_alike(const struct path_leaf *a, const struct path_leaf *b)
+/* Whether the share is one to which LIFE's leaf can be added: ranks of one name are apart. */
+static bool is_alike(const struct path_lives *lives, const struct path_share *share, uint32_t life,
+		     const struct path_leaf *leaf)
 {
-	return path_leaf_key(a) == path_leaf_key(b);
+	return path_leaf_key(&share->leaf) == path_leaf_key(leaf) &&
+	       path_lives_process(lives, share->life)->rank == path_lives_process(lives, life)->rank;
 }
 
 static void add(struct path_polls *polls, uint32_t life, struct path_leaf leaf, uint64_t ns)
 {
-	const struct path_process *process = path_lives_process(polls->shorts->waits->lives, life);
+	const struct path_lives *lives = polls->shorts->waits->lives;
+	const struct path_process *process = path_lives_process(lives, life);
 	unsigned int i = 0;
 
 	leaf.process = process->name;
 	leaf.thread = life != process->main;
 	if (!ns || !path_kinds[leaf.kind].works)
 		return;
-	while (i < polls->n && !is_alike(&polls->share[i].leaf, &leaf))
+	while (i < polls->n && !is_alike(lives, &polls->share[i], life, &leaf))
 		i++;
 	if (i == PATH_SHARES_MAX)
 		return;
@@ -154,6 +158,23 @@ static void bound(struct path_polls *polls, uint32_t first)
 	polls->end_ns = waits->v[last].in_ns;
 }
 
+/* A thread that waits for the network may serve it. It counts only while nobody else works for half of the time. */
+static void drop_network(struct path_polls *polls)
+{
+	uint64_t other_ns = 0;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < polls->n; i++)
+		other_ns += polls->share[i].leaf.kind == PATH_NETWORK ? 0 : polls->share[i].ns;
+	if (other_ns * 2 < polls->end_ns - polls->begin_ns)
+		return;
+	for (unsigned int i = 0; i < polls->n; i++)
+		if (polls->share[i].leaf.kind != PATH_NETWORK)
+			polls->share[n++] = polls->share[i];
+	polls->n = n;
+	polls->busy_ns = other_ns;
+}
+
 void path_polls_look(struct path_polls *polls, uint32_t wait)
 {
 	const struct path_wait *own = &polls->shorts->waits->v[wait];
@@ -165,6 +186,7 @@ void path_polls_look(struct path_polls *polls, uint32_t wait)
 	polls->busy_ns = 0;
 	bound(polls, own->slice);
 	look_at_all(polls, own->row.life);
+	drop_network(polls);
 	if (polls->busy_ns < (polls->end_ns - polls->begin_ns) / PATH_POLL_LEAST)
 		polls->n = 0;
 }

@@ -13,7 +13,10 @@ struct facts {
 
 /* --- who serves ---------------------------------------------------------------------------------------- */
 
-/* BY has ended N waits of LIFE: it and those above it, up to the process of LIFE, serve that one. */
+/*
+ * BY has ended N waits of LIFE: it and those above it, up to the process of LIFE, serve that one. A rank serves nobody:
+ * it calls its launcher's store.
+ */
 static void serve(struct facts *facts, const struct path_lives *lives, uint32_t life, uint32_t by, uint32_t n)
 {
 	const uint32_t master = lives->life[life].process, servant = lives->life[by].process;
@@ -22,6 +25,8 @@ static void serve(struct facts *facts, const struct path_lives *lives, uint32_t 
 	if (process == master || !path_lives_is_below(lives, process, master))
 		return;
 	for (unsigned int i = 0; process != master && i < PATH_GENERATIONS_MAX; i++) {
+		if (path_lives_is_rank(lives, process))
+			return;
 		facts[process].served += MIN(n, PATH_SERVES);
 		process = lives->process[process].parent;
 	}

@@ -56,6 +56,53 @@ static void a_poll_is_as_much_as_the_others_did(void **state)
 	report_free(r);
 }
 
+/* A thread of the loader waits for clients meanwhile, as the store of a launcher does; the loader works until UNTIL. */
+static struct report *polls_beside_a_server(uint64_t until)
+{
+	put_polls("clock_nanosleep", 0);
+	put_process(20, 10, "loader", 0, 500 * MS);
+	put_wait(.pid = 20, .from = until, .to = 500 * MS, .by = "thread", .by_pid = 10);
+	put_event(0, "thread", 20, 21, 10, "store", NULL);
+	put_wait(.pid = 20, .tid = 21, .from = 50 * MS, .to = 490 * MS, .call = "epoll_wait", .by = "net",
+		 .peer = "127.0.0.1:5000");
+	return path_loaded();
+}
+
+static void a_server_is_no_work_beside_work(void **state)
+{
+	struct report *r = polls_beside_a_server(495 * MS);
+
+	expect_near(part_of(r, "cpu", "loader", NULL).ns, 390 * MS);
+	expect_near(part_of(r, "network", "loader'", NULL).ns, 0);
+	report_free(r);
+}
+
+static void a_server_beside_hardly_any_work_may_be_it(void **state)
+{
+	struct report *r = polls_beside_a_server(200 * MS);
+
+	assert_true(part_of(r, "network", "loader'", "127.0.0.1:5000").ns > 200 * MS);
+	report_free(r);
+}
+
+/* Two ranks of one name: the one computes, the other waits for it. */
+static void ranks_of_one_name_are_apart(void **state)
+{
+	struct report *r;
+
+	put_polls("clock_nanosleep", 0);
+	put_launched(20, 10, "rank", 0, 500 * MS, 0);
+	put_launched(30, 10, "rank", 0, 500 * MS, 1);
+	put_region(20, 0, 500 * MS, "comm", "all_reduce");
+	for (uint64_t at = 100 * MS; at < 500 * MS; at += 40 * MS)
+		put_wait(.pid = 20, .from = at, .to = at + 36 * MS, .by = "thread", .by_pid = 30);
+	r = path_loaded();
+	for (uint32_t i = 0; i < r->path->root[0].sums.n; i++)
+		if (r->path->root[0].sums.v[i].leaf.doing == PATH_TALKS)
+			assert_true(r->path->root[0].sums.v[i].ns < 60 * MS);
+	report_free(r);
+}
+
 /* What is not of its process, nor of its children, is none of its business. */
 static void a_poll_is_not_what_a_stranger_did(void **state)
 {
@@ -87,6 +134,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_poll_is_what_its_children_did_meanwhile),
 		IN_TREE(a_poll_is_as_much_as_the_others_did),
+		IN_TREE(a_server_is_no_work_beside_work),
+		IN_TREE(a_server_beside_hardly_any_work_may_be_it),
+		IN_TREE(ranks_of_one_name_are_apart),
 		IN_TREE(a_poll_is_not_what_a_stranger_did),
 		IN_TREE(a_sleep_is_no_poll),
 	};

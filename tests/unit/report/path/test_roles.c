@@ -57,6 +57,26 @@ static void a_process_that_ends_two_waits_and_its_life_is_in_charge(void **state
 	report_free(r);
 }
 
+/* A launcher's store answers its ranks: each call of one ends a wait. What a rank forks inherits its number. */
+static void a_rank_serves_no_launcher(void **state)
+{
+	struct report *r;
+
+	put_root(10, "torchrun", LIFE);
+	put_launched(20, 10, "rank", 0, 900 * MS, 0);
+	put(PIDS, MS, "30\t30\t20\tloader\tfork\t-\t30\t0\t/\t0\t-");
+	put_event(890 * MS, "exit", 30, 30, 20, "loader", "0");
+	for (unsigned int i = 0; i < 8; i++) {
+		put_wait(.pid = 10, .from = 100 * i * MS, .to = (100 * i + 50) * MS, .by = "thread", .by_pid = 20);
+		put_wait(.pid = 20, .from = (100 * i + 10) * MS, .to = (100 * i + 30) * MS, .by = "thread",
+			 .by_pid = 30);
+	}
+	r = path_loaded();
+	expect_role(r, "rank", PATH_OWN);
+	expect_role(r, "loader", PATH_WORKER);
+	report_free(r);
+}
+
 /* A trainer that waits COUNT times for the loader, too shortly for rows, or with TWO of them that have rows. */
 static struct report *short_waits(unsigned int count, bool two)
 {
@@ -240,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_loader_that_ends_three_waits_is_a_worker),
+		IN_TREE(a_rank_serves_no_launcher),
 		IN_TREE(a_process_that_ends_two_waits_and_its_life_is_in_charge),
 		IN_TREE(many_short_waits_make_a_worker),
 		IN_TREE(two_short_waits_make_no_worker),

@@ -103,6 +103,15 @@ static inline void put_process(unsigned int pid, unsigned int ppid, const char *
 	put_event(end, "exit", pid, pid, ppid, comm, "0");
 }
 
+/* Process PID, which a launcher executes as RANK. */
+static inline void put_launched(unsigned int pid, unsigned int ppid, const char *comm, uint64_t begin, uint64_t end,
+				unsigned int rank)
+{
+	put_event(begin, "fork", pid, pid, ppid, comm, NULL);
+	put(PIDS, begin, "%u\t%u\t%u\t%s\texec\t-\t%u\t0\t/\t%u\t-", pid, pid, ppid, comm, pid, rank);
+	put_event(end, "exit", pid, pid, ppid, comm, "0");
+}
+
 /* The root: it executes its program at the begin. */
 static inline void put_root(unsigned int pid, const char *comm, uint64_t end)
 {
