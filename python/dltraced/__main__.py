@@ -39,6 +39,7 @@ def main() -> None:
         sys.exit("dltraced: needs Python 3.9 or later")
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = SITE + (os.pathsep + before if before else "")
+    os.environ.setdefault("DLTRACED_REGIONS", "all")  # however short the steps are (auto.py)
     # the options of this interpreter, as multiprocessing passes them on
     options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     os.execv(sys.executable, [sys.executable, *options, *sys.argv[1:]])

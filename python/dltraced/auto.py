@@ -10,7 +10,9 @@ torch is not imported for it. PyTorch 1.13 and 2.
     ai.checkpoint.save/load torch.save, torch.load, torch.distributed.checkpoint
     ai.comm.*               collectives of torch.distributed that the program calls; those of DistributedDataParallel are C++
 
-A program that imports dltraced.ai, or what stands in for DFTracer, marks its regions itself: then none are added.
+A program that imports dltraced.ai, or what stands in for DFTracer, marks its regions itself: then none are added. Marking
+takes some 10 us a region, so a process that has more than 200 a second for long gets no more of them, and says so, unless
+DLTRACED_REGIONS=all is in its environment.
 
 STEP counts the steps of an optimizer from 0: what comes before step N has N too. EPOCH counts the iterations of a loader.
 A backward pass has the number of samples of its batch, where that is certain (_samples.py).
@@ -22,6 +24,7 @@ import functools
 import importlib.util
 import os
 import sys
+import time
 import weakref
 from typing import Any, Callable, Iterable, Optional
 
@@ -29,6 +32,25 @@ from . import _implementation as implementation
 from ._samples import Samples
 
 _inside: contextvars.ContextVar[tuple] = contextvars.ContextVar("dltraced_inside", default=())
+
+
+class _Pace:
+    """Ends the marking where it would cost too much. It looks at the clock once in 1000 regions."""
+    REGIONS, SECONDS, TIMES = 1000, 5.0, 4  # so many in less time, so often one after the other
+
+    def __init__(self) -> None:
+        self.left, self.fast, self.since = self.REGIONS, 0, time.monotonic()
+        self.ended = False
+
+    def count(self) -> None:
+        self.left -= 1
+        if self.left > 0 or os.environ.get("DLTRACED_REGIONS") == "all":
+            return
+        now = time.monotonic()
+        self.fast = self.fast + 1 if now - self.since < self.SECONDS else 0
+        self.left, self.since, self.ended = self.REGIONS, now, self.fast == self.TIMES
+        if self.ended:
+            implementation.send(implementation.region("dltraced.regions"), implementation.META, 0, "ended")
 
 
 class _Progress:
@@ -42,6 +64,7 @@ class _Progress:
         self.epochs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # loader: its iterations
         self.of_iterator: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # iterator: its loader's epoch
         self.samples = Samples()
+        self.pace = _Pace()
 
 
 _progress = _Progress()
@@ -49,15 +72,17 @@ os.register_at_fork(after_in_child=lambda: _progress.__init__())  # type: ignore
 
 
 def _region(name: str, live: bool = False, **fields: Any) -> Any:
+    _progress.pace.count()
     made = implementation.region(name, epoch=_progress.epoch, step=_progress.step, live=live, **fields)
     return implementation.with_source(made, implementation.SOURCE_TORCH)
 
 
+_AI = __package__ + ".ai"  # whoever has imported it marks its regions itself
 _of_callbacks = False  # a trainer's callback marks all but its loaders
 
 
-def _program_marks() -> bool:
-    return __package__ + ".ai" in sys.modules
+def _silent() -> bool:
+    return _AI in sys.modules or _progress.pace.ended
 
 
 def _compiling() -> bool:
@@ -75,7 +100,7 @@ def _wrap(owner: Any, attribute: str, name: str, live: bool = False, fields: Opt
 
     @functools.wraps(original)
     def timed(*args: Any, **kwargs: Any) -> Any:
-        if _compiling() or _program_marks():
+        if _compiling() or _silent():
             return original(*args, **kwargs)
         inside = _inside.get()
         if name in inside:
@@ -95,7 +120,7 @@ def _wrap(owner: Any, attribute: str, name: str, live: bool = False, fields: Opt
 
 
 def _marks_loaders() -> bool:
-    return _of_callbacks or not _program_marks()
+    return not _progress.pace.ended and (_of_callbacks or _AI not in sys.modules)
 
 
 def _patch_loaders(module: Any) -> None:
@@ -135,7 +160,8 @@ def _patch_loaders(module: Any) -> None:
     @functools.wraps(next_index)
     def _next_index(self: Any) -> Any:
         index = next_index(self)
-        _progress.samples.chosen(self, index)
+        if _marks_loaders():
+            _progress.samples.chosen(self, index)
         return index
 
     @functools.wraps(reset)
@@ -180,7 +206,7 @@ def _wrap_step(of: type) -> None:
 
     @functools.wraps(original)
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if _compiling() or _program_marks() or "step" in _inside.get():  # of a class above, or of an optimizer that this one is made of
+        if _compiling() or _silent() or "step" in _inside.get():  # of a class above, or of an optimizer that this one is made of
             return original(self, *args, **kwargs)
         count = _progress.steps.get(self, 0)
         _progress.step = max(count, _progress.step or 0)

@@ -47,6 +47,8 @@ int python_path_set(const struct config *cfg, struct workload_user *user)
 		return -ENOENT;
 	}
 	r = workload_user_prepend(user, "PYTHONPATH=", folder);
+	if (r == 0 && cfg->regions_named) /* however short the steps are (python/dltraced/auto.py) */
+		r = workload_user_setenv(user, "DLTRACED_REGIONS=all");
 	if (r < 0)
 		log_err_r(r, "--regions auto");
 	return r;

@@ -40,7 +40,7 @@ struct regions_read {
 	struct table epochs; /* struct epoch, by number */
 	unsigned int ts, pid, tid, cat, name, lat, ret, epoch, step, args;
 	bool has_epochs; /* as regions */
-	uint64_t bad_rows;
+	uint64_t bad_rows, ended; /* processes that marked no more from some time on */
 };
 
 /* Returns an ordinal for the process as its rank, so that the epochs of several ranks are joined; -1: there is no room.
@@ -146,6 +146,7 @@ static bool take(struct regions_read *read, const struct reader_row *row)
 	    !reader_u64(reader_field(row, read->pid), &pid) || !reader_u64(reader_field(row, read->tid), &tid) ||
 	    lat_ns > end_ns)
 		return false;
+	read->ended += reader_is(cat, "meta") && reader_is(name, "dltraced.regions");
 	take_region(read,
 		    &(const struct step_region){
 			    .cat = cat.p,
@@ -210,6 +211,12 @@ static void read_rows(struct regions_read *read, int dirfd)
 		phase_note(reader, "regions.out: %s left out",
 			   FMT_N(rd.bad_rows + read->bad_rows, "row could not be read and is",
 				 "rows could not be read and are"));
+	if (read->ended)
+		phase_note(
+			reader,
+			"regions.out: of %s only the first regions are there, as its steps take a few ms and marking "
+			"them would cost time (--regions auto marks all)",
+			FMT_N(read->ended, "process", "processes"));
 	if (rd.cut)
 		phase_note(reader, "regions.out: the last row is cut off and is left out");
 	reader_close(&rd);
