@@ -57,3 +57,22 @@ PY
 PYTHONPATH=$TMPDIR/own trace -- python3 own.py 2>err || fail "a sitecustomize of its own: $(cat err)"
 # shellcheck disable=SC2016
 PYTHONPATH=mine trace --regions off -- sh -c 'echo "$PYTHONPATH" >path' && equal "PYTHONPATH with --regions off" "$(cat path)" mine
+
+# Steps that take less than the marking is worth: the first ones, unless all are asked for.
+cat >fast.py <<'PY'
+import torch
+weight = torch.nn.Parameter(torch.zeros(1))
+weight.grad = torch.ones(1)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for _ in range(5000):
+    optimizer.step()
+PY
+steps() { rows regions | awk -F'\t' '$6 == "compute" && $7 == "step"' | wc -l; }
+trace -P regions,time_align -- python3 fast.py || fail "fast.py: status $?"
+case $(steps) in
+5000) echo "note: a machine on which 1000 steps took 5 s" ;;
+4000) "$DLT" report --full "$t" | grep -q 'of 1 process only the first regions are there' || fail "no word of it: $("$DLT" report --full "$t")" ;;
+*) fail "$(steps) steps of 5000" ;;
+esac
+trace -P regions,time_align --regions auto -- python3 fast.py || fail "fast.py: status $?"
+equal "steps with --regions auto" "$(steps)" 5000
