@@ -237,6 +237,18 @@ static void put_workload(struct json *json, const struct session *session)
 	json_end(json);
 }
 
+/* Puts what the job's first process may use. */
+static void put_allowed(struct json *json, const struct session *session)
+{
+	const struct allowance *allowed = &session->manifest.allowed;
+
+	if (!allowed->pid)
+		return;
+	json_object(json, "allowed");
+	allowance_put(json, allowed);
+	json_end(json);
+}
+
 /* Puts the job's processes that outlive the trace: their number, and the names of the first. */
 static void put_job(struct json *json, const struct session *session)
 {
@@ -524,6 +536,7 @@ static void put_manifest(struct json *json, struct session *session, bool comple
 	put_time(json, "start", &session->manifest.start);
 	put_time(json, "end", &session->manifest.end);
 	put_workload(json, session);
+	put_allowed(json, session);
 	put_job(json, session);
 	put_workload_log(json, session);
 	json_array(json, "probes");

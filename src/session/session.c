@@ -252,11 +252,26 @@ static int step_reader(struct session *s)
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
+/* Reads what the job may use, before it runs. Its root is its own: a file server may be there. */
+static void read_allowance(struct session *session)
+{
+	pid_t pid = session->workload.pid;
+
+	if (!pid && session->targets.n_roots)
+		pid = session->targets.roots[0].pid;
+	if (!pid)
+		return;
+	stall_guard_begin("/dev/shm", STALL_GUARD_BY_SIGNAL);
+	allowance_read(&session->manifest.allowed, pid, session->workload.pid);
+	stall_guard_end();
+}
+
 /* Begins to trace, while the workload waits at its gate. */
 static int step_begin(struct session *session)
 {
 	int written;
 
+	read_allowance(session);
 	if (!session->cfg->delay_ns && session_begin_tracing(session) < 0) {
 		int r = session_go_untraced(session);
 
