@@ -34,6 +34,7 @@ const volatile __u32 page_bytes = 4096; /* arm64 has pages of 64 KiB too */
 
 #define CGROUP_DEPTH 32
 #define EEXIST 17 /* asm-generic/errno-base.h */
+#define RLIMIT_NOFILE 7 /* asm-generic/resource.h */
 
 /* --- records ---------------------------------------------------------------------------------- */
 
@@ -364,12 +365,14 @@ static __always_inline int exited(struct task_struct *task)
 	rec = pids_begin(s, task, DLT_PIDS_EXIT);
 	usage_add(rec, task);
 	rec->maxrss_bytes = BPF_CORE_READ(signal, maxrss) * page_bytes;
+	rec->cpus = BPF_CORE_READ(task, nr_cpus_allowed);
 	if (!ended && BPF_CORE_READ(signal, live.counter) == 0 && end_claim(tgid, in)) {
 		rec->hdr.tid = tgid;
 		rec->status = (__u32)BPF_CORE_READ(task, exit_code);
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 			rec->status = (__u32)BPF_CORE_READ(signal, group_exit_code);
 		signal_add(rec, signal);
+		rec->nofile = BPF_CORE_READ(signal, rlim[RLIMIT_NOFILE].rlim_cur);
 		/* a leader that ended earlier is a zombie: the signal's sums do not include it yet */
 		if (leader != task)
 			usage_add(rec, leader);

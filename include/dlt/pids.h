@@ -39,12 +39,13 @@ struct dlt_pids {
 	/* at the exit of a process that a signal ended */
 	__u32 by; /* enum dlt_pids_by */
 	__u32 by_pid;
-	__u32 pad;
+	__u32 cpus; /* at exit: how many CPUs the thread might use; 0: not known */
 	__u64 limit_bytes; /* of the cgroup's memory that was used up when the kernel sent SIGKILL; 0: none was */
 	char by_comm[DLT_COMM_LEN];
+	__u64 nofile; /* at the exit of a process: its limit of open files; 0: not known */
 };
 
-DLT_ASSERT_SIZE(dlt_pids, 192);
+DLT_ASSERT_SIZE(dlt_pids, 200);
 
 /* Who has sent a signal. */
 enum dlt_pids_by {

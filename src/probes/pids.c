@@ -35,9 +35,9 @@ static const struct field fields[] = {
 	{ "RANK", "RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK from its environment", FIELD_S64,
 	  offsetof(struct process_row, rank) },
 	{ "ARGS",
-	  "exec, snapshot (of a process, not threads): arguments, NULs as \\000; rename: old name; exit: utime= stime= "
+	  "exec, snapshot (of a process): arguments, NULs as \\000; rename: old name; exit: utime= stime= "
 	  "maxrss= majflt= disk_read= disk_write= minflt= (ns, bytes), of the process if STATUS is given, else of the "
-	  "thread; by= by_pid= limit= by_comm=",
+	  "thread; cpus= nofile= by= by_pid= limit= by_comm=",
 	  FIELD_USTR, offsetof(struct process_row, rec.segs), 0 },
 };
 

@@ -42,13 +42,26 @@ static size_t sender_text(char *seg, size_t size, const struct dlt_pids *rec)
 				rec->limit_bytes, DLT_COMM_LEN, rec->by_comm);
 }
 
+/* What the thread and the process might use at last, which they can have changed since they began. */
+static size_t allowed_text(char *seg, size_t size, const struct dlt_pids *rec)
+{
+	size_t len = 0;
+
+	if (rec->cpus)
+		len += (size_t)snprintf(seg, size, " cpus=%u", rec->cpus);
+	if (rec->nofile)
+		len += (size_t)snprintf(seg + len, size - len, " nofile=%llu", rec->nofile);
+	return len;
+}
+
 static size_t exit_text(char *seg, size_t size, const struct dlt_pids *rec)
 {
-	const size_t len = (size_t)snprintf(
+	size_t len = (size_t)snprintf(
 		seg, size, "utime=%llu stime=%llu maxrss=%llu majflt=%llu disk_read=%llu disk_write=%llu minflt=%llu",
 		rec->utime_ns, rec->stime_ns, rec->maxrss_bytes, rec->majflt, rec->disk_read, rec->disk_write,
 		rec->minflt);
 
+	len += allowed_text(seg + len, size - len, rec);
 	return len + sender_text(seg + len, size - len, rec);
 }
 
