@@ -65,6 +65,11 @@ struct manifest_facts {
 	uint64_t self_user_us, self_system_us; /* CPU time of dltraced itself */
 	uint64_t self_pid;
 	uint64_t page_bytes; /* of the machine; 0: not known */
+	uint64_t cpus; /* likewise, those that are online */
+	struct manifest_allowed {
+		uint64_t n_cpus; /* of these, by its first process when it began; 0: not known */
+		char cpus[128], cpus_by[16]; /* a list; who has taken the others: docs/traces/manifest.md */
+	} allowed; /* to the job */
 	struct manifest_alloc alloc;
 	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */
 	uint64_t clock_maxerror_us, clock_maxerror_at_end_us; /* of UTC then, by the kernel's account */

@@ -84,7 +84,8 @@ struct path_leaf {
 	enum path_role role;
 	enum path_doing doing;
 	uint32_t process; /* the name of the thread's process; 0: not known */
-	uint32_t detail; /* a name: of a file, a remote end, a call, a process outside the job; 0: none */
+	uint32_t detail; /* a name: of a file, a remote end, a call, a process outside the job; of a wait for a CPU, how
+			    many of the CPUs the thread might use, if not all; 0: none */
 	bool thread; /* of a thread that is not the process's first */
 	bool held; /* while the thread held a lock on a file that the one before it waited for */
 	bool rank; /* of a rank that others wait for, or of what serves it */

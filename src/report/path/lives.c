@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "report/scan/scan.h"
@@ -80,6 +81,7 @@ static uint32_t life_new(struct path_lives *lives, uint32_t process, uint32_t ti
 struct row {
 	uint32_t pid, tid, ppid;
 	uint64_t at_ns;
+	uint32_t cpus; /* how many it might use; 0: not known */
 	bool ends; /* STATUS: the whole process does */
 };
 
@@ -170,8 +172,10 @@ static void take_end(struct path_lives *lives, const struct row *row)
 	take_rename(lives, row);
 	process = newest(&lives->pids, row->pid);
 	life = newest(&lives->tids, row->tid);
-	if (life && lives->life[life].process == process)
+	if (life && lives->life[life].process == process) {
 		lives->life[life].end_ns = MAX(row->at_ns, lives->life[life].begin_ns);
+		lives->life[life].cpus = row->cpus;
+	}
 	if (process && row->ends && lives->process[process].end_ns == UINT64_MAX)
 		process_ends(lives, process, row->at_ns);
 }
@@ -203,11 +207,28 @@ static void name(struct path_lives *lives, const struct scan *s, uint32_t pid)
 		lives->process[process].rank = (uint32_t)rank + 1;
 }
 
+/* Returns how many CPUs a thread that ends might use, by its ARGS ("... cpus=2 ..."); 0: they do not show it. */
+static uint32_t cpus_in_args(struct reader_field args)
+{
+	static const char key[] = "\\040cpus=";
+	const char *at = args.len ? memmem(args.p, args.len, key, strlen(key)) : NULL, *end = args.p + args.len;
+	uint32_t cpus = 0;
+
+	for (at = at ? at + strlen(key) : end; at < end && *at >= '0' && *at <= '9' && cpus < 100000; at++)
+		cpus = 10 * cpus + (uint32_t)(*at - '0');
+	return cpus;
+}
+
 bool path_lives_take(struct scan *s, void *own)
 {
 	const uint64_t pid = scan_number(s, COL_PID), tid = scan_number(s, COL_TID);
-	struct row row = { (uint32_t)pid, (uint32_t)tid, (uint32_t)scan_number(s, COL_PPID), s->time_ns,
-			   !scan_is(s, COL_STATUS, "-") };
+	struct row row = {
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)tid,
+		.ppid = (uint32_t)scan_number(s, COL_PPID),
+		.at_ns = s->time_ns,
+		.ends = !scan_is(s, COL_STATUS, "-"),
+	};
 	struct path_lives *lives = own;
 
 	if (!pid || !tid || pid > INT32_MAX || tid > INT32_MAX)
@@ -216,6 +237,7 @@ bool path_lives_take(struct scan *s, void *own)
 		if (!scan_is(s, COL_EVENT, events[i].event))
 			continue;
 		row.ends |= events[i].ends;
+		row.cpus = events[i].take == take_end ? cpus_in_args(scan_field(s, COL_ARGS)) : 0;
 		events[i].take(lives, &row);
 		if (events[i].named && pid == tid)
 			name(lives, s, (uint32_t)pid);

@@ -25,6 +25,8 @@ struct path_life {
 	uint32_t tid, process;
 	uint32_t creator; /* the first thread of the process that created it, as the row does not show which; 0: none */
 	uint32_t sibling; /* the one before it in its process; 0: none */
+	uint32_t cpus; /* how many CPUs it might use when it ended; 0: not known */
+	uint32_t few; /* the name "1 of 2 CPUs" where it might not use all of the machine (cpus.h); 0: it might */
 };
 
 struct path_process {

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "report/path/chain.h"
+#include "report/path/cpus.h"
 #include "report/path/edges.h"
 #include "report/path/roles.h"
 #include "report/path/way.h"
@@ -113,6 +114,7 @@ static int read_all(struct path_source *source)
 
 	scan_walk_again(source->report->folder, "pids", &taker);
 	res = path_lives_end(&source->lives);
+	path_cpus_find(&source->lives, &source->report->manifest);
 	if (res == 0)
 		res = read_waits(source);
 	if (res == 0 && !source->waits.full)

@@ -44,6 +44,8 @@ static void give(struct path_walk *walk, struct path_piece piece)
 	piece.leaf.role = (enum path_role)(role & ~PATH_SLOW_RANK);
 	piece.leaf.rank = role & PATH_SLOW_RANK;
 	piece.leaf.doing = path_doings_at(walk->doings, piece.life, piece.begin_ns, &until_ns);
+	if (piece.leaf.kind == PATH_RUNQ)
+		piece.leaf.detail = walk->lives->life[piece.life].few;
 	piece.leaf.held |= walk->held;
 	piece.leaf.gil |= walk->gil;
 	walk->take(walk->own, &piece);

@@ -79,6 +79,11 @@ static double of_training(const struct shares *shares)
 	return shares_train(shares);
 }
 
+static double all_of_it(const struct shares *shares)
+{
+	return 1;
+}
+
 /* The first that applies. */
 static const struct variant {
 	const char *of; /* a cause */
@@ -90,6 +95,7 @@ static const struct variant {
 	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims },
 	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated },
 	{ "cpu-bound", &rule_trainer_bound, of_training, NULL },
+	{ "cpu-limit", &rule_cpu_limit, all_of_it, rules_show_cpu_limit },
 };
 
 /* Returns what CAUSE is more closely, NULL: no more than itself. *PART: of its time, 1 where it is the cause itself. */

@@ -22,6 +22,10 @@ OF_PATH(cpu_quota, "cpu-quota", "The job's CPU quota was used up, and it waited 
 	"time in which a thread could run, but for the quota of its cgroup",
 	"Give the container or the job more CPUs (docker --cpus, resources.limits.cpu, cpu.max), or run fewer threads "
 	"than the quota has CPUs.");
+OF_PATH(cpu_limit, "cpu-limit", "The job waited for a CPU, and the machine has CPUs that it may not use",
+	"waits for a CPU of threads that may use fewer CPUs than the machine has",
+	"Let it use more of them: taskset, numactl, --cpus-per-task of Slurm, docker --cpuset-cpus, Kubernetes' CPU "
+	"manager, CPUAffinity= of systemd, or the program's own sched_setaffinity().");
 OF_PATH(stopped, "stopped", "The job was stopped, by a signal or a debugger", "time in which a thread was stopped",
 	"Find out who stops it: a scheduler that suspends jobs, a debugger, ^Z in a terminal.");
 OF_PATH(terminal, "terminal", "The job waited for input at its terminal", "waits for a terminal",
@@ -88,23 +92,9 @@ const struct rule rule_storage_at_limit = {
 };
 
 const struct rule *const rules_of_path[] = {
-	&rule_network_read,
-	&rule_cpu_quota,
-	&rule_collate_main,
-	&rule_stopped,
-	&rule_terminal,
-	&rule_lock_wait,
-	&rule_poll_sleep,
-	&rule_import,
-	&rule_worker_startup,
-	&rule_slow_rank,
-	&rule_gil,
-	&rule_child_process,
-	&rule_log_sync,
-	&rule_own_writes,
-	&rule_memory_limit,
-	&rule_disk_saturated,
-	&rule_rate_limit,
-	&rule_no_answer,
-	NULL,
+	&rule_network_read,   &rule_cpu_quota,      &rule_cpu_limit,  &rule_collate_main,
+	&rule_stopped,        &rule_terminal,       &rule_lock_wait,  &rule_poll_sleep,
+	&rule_import,         &rule_worker_startup, &rule_slow_rank,  &rule_gil,
+	&rule_child_process,  &rule_log_sync,       &rule_own_writes, &rule_memory_limit,
+	&rule_disk_saturated, &rule_rate_limit,     &rule_no_answer,  NULL,
 };

@@ -104,6 +104,8 @@ extern const struct rule rule_too_short, rule_failed, rule_not_found, rule_not_e
 extern const struct rule *const rules_answers[];
 /* storage-read, where the disk was at its limit: its advice is another one. */
 extern const struct rule rule_own_writes, rule_memory_limit, rule_disk_saturated, rule_storage_at_limit;
+/* cpu-limit: what has limited the CPUs is said of it. */
+extern const struct rule rule_cpu_limit;
 /* Answers that only the path gives (path.c); ends with NULL. */
 extern const struct rule *const rules_of_path[];
 

@@ -42,6 +42,7 @@ const struct cause shares_causes[] = {
 	{ "log-sync", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY, .small = true },
 	{ "checkpoint-write", KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE), ANY },
 	{ "checkpoint-write", ON_CPU, ANY, .doing = PATH_SAVES },
+	{ "cpu-limit", KIND(RUNQ), ANY, .few_cpus = true },
 	{ "cpu-contention", KIND(RUNQ), ANY },
 	{ "collate-main", KIND(CPU) | KIND(CPU_READ), ROLE(OWN), .doing = PATH_FETCHES },
 	{ "decode-cpu", KIND(CPU) | KIND(CPU_READ), ROLE(WORKER) },
@@ -74,8 +75,8 @@ static bool fits(const struct shares *shares, const struct cause *cause, const s
 {
 	return cause->kinds >> leaf->kind & 1 && cause->roles >> leaf->role & 1 && (!cause->held || leaf->held) &&
 	       (!cause->rank || leaf->rank) && (!cause->starting || leaf->starting) && (!cause->gil || leaf->gil) &&
-	       (!cause->doing || leaf->doing == cause->doing) && (!cause->cold || shares->cold) &&
-	       (!cause->small || shares->small_syncs);
+	       (!cause->few_cpus || leaf->detail) && (!cause->doing || leaf->doing == cause->doing) &&
+	       (!cause->cold || shares->cold) && (!cause->small || shares->small_syncs);
 }
 
 /* Returns the index of LEAF's cause from that of FROM on; the last one has all that no other has. */

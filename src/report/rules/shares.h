@@ -18,6 +18,7 @@ struct cause {
 	uint32_t kinds, roles; /* bits */
 	bool held, rank, starting, gil; /* only such leaves */
 	enum path_doing doing; /* likewise; PATH_DOES_ANYTHING: all */
+	bool few_cpus; /* only of threads that might not use all CPUs */
 	bool cold, small; /* only where reads came from a disk; where syncs are of small writes */
 	bool sure; /* whatever GPUs show */
 	bool once; /* however long the job is */

@@ -21,6 +21,8 @@ def main():
     code, *others = codes.split(",")
     with open(report, encoding="utf-8") as f:
         verdict = json.load(f).get("bottleneck") or {}
+    if verdict.get("code") == "cpu-limit":  # contention of processes that may not use all CPUs
+        verdict["code"] = "cpu-contention"
     with open(account, encoding="utf-8") as f:
         own = json.load(f)
     fault, share = own["shares"][code], verdict.get("share")

@@ -134,6 +134,8 @@ def main():
         sys.exit(AGAIN)
     allowed = {code, *unknown, *(["cpu-contention"] if contended() else []), *(["straggler-worker"] if lagged() else [])}
     verdict, wanted = report.get("bottleneck") or {}, None
+    if verdict.get("code") == "cpu-limit":  # contention of processes that may not use all CPUs
+        verdict["code"] = "cpu-contention"
     expect("verdict:", verdict.get("code") in allowed, verdict, "not", sorted(allowed))
     if verdict.get("code") == code and not unknown:
         wanted = check_shares(code)

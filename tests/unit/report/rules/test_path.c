@@ -86,6 +86,57 @@ static void a_thread_that_loses_its_cpu_has_no_quota(void **state)
 		   "cpu-quota");
 }
 
+/* A job of 2 s that waits for a CPU for half of it; MANIFEST: members about its CPUs; ARGS: of the row of its end. */
+static struct report *waits_for_cpu(const char *manifest, const char *args)
+{
+	char text[512];
+
+	put_event(0, "exec", 10, 10, 1, "python", NULL);
+	put(PIDS, LIFE, "10\t10\t1\tpython\texit\t0\t10\t0\t/\t-\tutime=0\\040minflt=1%s", args);
+	put(SCHED, LIFE, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-", LIFE, 1000 * MS);
+	snprintf(text, sizeof(text),
+		 "{\"workload\":{\"pid\":10},\"start\":{\"monotonic_ns\":%llu},\"end\":{\"monotonic_ns\":%llu}%s}",
+		 BEGIN, BEGIN + LIFE, manifest);
+	tree_put("manifest.json", text);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 1100 * MS, .call = "-", .state = "runq", .runq = 1000 * MS);
+	return path_loaded();
+}
+
+#define OF_CPUS(n, by) \
+	",\"machine\":{\"cpus\":2},\"allowed\":{\"pid\":10,\"cpus\":\"0\",\"n_cpus\":" #n ",\"cpus_by\":\"" by "\"}"
+static void a_job_that_may_not_use_all_cpus_is_at_that_limit(void **state)
+{
+	expect_answer(waits_for_cpu(OF_CPUS(1, "inherited"), "\\040cpus=1"), "cpu-limit", 50, "taskset");
+}
+
+static void a_cgroup_may_have_the_limit(void **state)
+{
+	expect_answer(waits_for_cpu(OF_CPUS(1, "cgroup"), ""), "cpu-limit", 50, "cpuset of its cgroup");
+}
+
+static void a_thread_may_have_limited_itself(void **state)
+{
+	struct report *r = waits_for_cpu(OF_CPUS(2, ""), "\\040cpus=1\\040nofile=64");
+
+	expect_part(r, "runq", "python", "1 of 2 CPUs", 1000 * MS);
+	expect_answer(r, "cpu-limit", 50, "the job itself");
+}
+
+static void contention_with_all_cpus_is_no_limit(void **state)
+{
+	expect_answer(waits_for_cpu(OF_CPUS(2, ""), "\\040cpus=2"), "cpu-contention", 50, "waiting for a CPU");
+}
+
+static void a_cpu_that_is_offline_is_no_limit(void **state)
+{
+	expect_answer(waits_for_cpu(OF_CPUS(2, ""), "\\040cpus=240"), "cpu-contention", 50, "waiting for a CPU");
+}
+
+static void an_older_trace_has_no_limit(void **state)
+{
+	expect_answer(waits_for_cpu("", ""), "cpu-contention", 50, "waiting for a CPU");
+}
+
 static void a_stopped_job_does_not_wait_for_others(void **state)
 {
 	expect_answer(waits_for(1400 * MS,
@@ -884,6 +935,12 @@ int main(void)
 		IN_TREE(a_few_packets_are_no_cause),
 		IN_TREE(a_quota_is_no_contention),
 		IN_TREE(a_thread_that_loses_its_cpu_has_no_quota),
+		IN_TREE(a_job_that_may_not_use_all_cpus_is_at_that_limit),
+		IN_TREE(a_cgroup_may_have_the_limit),
+		IN_TREE(a_thread_may_have_limited_itself),
+		IN_TREE(contention_with_all_cpus_is_no_limit),
+		IN_TREE(a_cpu_that_is_offline_is_no_limit),
+		IN_TREE(an_older_trace_has_no_limit),
 		IN_TREE(a_stopped_job_does_not_wait_for_others),
 		IN_TREE(a_short_stop_is_no_cause),
 		IN_TREE(a_lock_of_others_has_its_holder),
