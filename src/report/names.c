@@ -126,6 +126,7 @@ bool report_row_pids(struct scan *s)
 	if (exit && !scan_is(s, COL_STATUS, "-")) {
 		p->user_ns = usage(scan_field(s, COL_ARGS), "utime=");
 		p->sys_ns = usage(scan_field(s, COL_ARGS), "stime=");
+		p->nofile = usage(scan_field(s, COL_ARGS), "nofile=");
 	}
 	if (exit)
 		p->end_ns = s->time_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/failed/sentence.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,16 @@ static void put_place(const struct failure *failure, FILE *out)
 		fprintf(out, "%s%s%s", failure->folder ? " (" : ", ", failure->file, failure->folder ? ")" : "");
 }
 
+/* Puts the error's limit, with its number where the end of the process has shown it. */
+static void put_limit(const struct report *report, const struct failure *failure, FILE *out)
+{
+	const struct report_proc *proc = table_find(&report->procs, failure->pid);
+
+	fprintf(out, ", the limit is %s", failure->error->limit);
+	if (failure->code == EMFILE && proc && proc->nofile)
+		fprintf(out, ", %" PRIu64 " in process %" PRIu64, proc->nofile, failure->pid);
+}
+
 static void put_call(const struct report *report, const struct failure *failure, FILE *out)
 {
 	const struct failed_error *error = failure->error;
@@ -78,9 +89,12 @@ static void put_call(const struct report *report, const struct failure *failure,
 	else
 		fprintf(out, " %" PRIu64 " times", failure->n);
 	put_when(report, failure, out);
-	if (error != &failed_short_write)
-		fprintf(out, ": %s (%s%s%s)", error->words, error->name, error->limit ? ", the limit is " : "",
-			error->limit ? error->limit : "");
+	if (error != &failed_short_write) {
+		fprintf(out, ": %s (%s", error->words, error->name);
+		if (error->limit)
+			put_limit(report, failure, out);
+		fputc(')', out);
+	}
 	put_place(failure, out);
 	if (failure->slept_ns)
 		fprintf(out, "; it slept %s right after", FMT_NS(failure->slept_ns));

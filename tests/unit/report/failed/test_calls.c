@@ -51,6 +51,19 @@ static void a_limit_of_open_files_has_no_folder(void **state)
 		   "(EMFILE, the limit is RLIMIT_NOFILE)");
 }
 
+/* Which the job may have set itself, so that its end shows it. */
+static void a_limit_has_its_number(void **state)
+{
+	put_event(0, "exec", JOB, JOB, 1, "python", NULL);
+	put(PIDS, LIFE, "%u\t%u\t1\tpython\texit\t0\t%u\t0\t/\t-\tutime=0\\040minflt=1\\040cpus=2\\040nofile=64", JOB,
+	    JOB, JOB);
+	put_workload(JOB, LIFE);
+	put_no_open(100 * MS, JOB, EMFILE, "RDONLY", "/data/a");
+	expect_one(failed_loaded(), 1,
+		   "python: openat failed once at 0.10 s: too many open files in the process "
+		   "(EMFILE, the limit is RLIMIT_NOFILE, 64 in process 10)");
+}
+
 static void searches_and_tries_are_no_failures(void **state)
 {
 	put_job();
@@ -146,6 +159,7 @@ int main(void)
 		IN_TREE(a_short_write_is_a_failure),
 		IN_TREE(other_short_writes_are_none),
 		IN_TREE(a_limit_of_open_files_has_no_folder),
+		IN_TREE(a_limit_has_its_number),
 		IN_TREE(searches_and_tries_are_no_failures),
 		IN_TREE(data_that_may_not_be_read_is_a_failure),
 		IN_TREE(a_terminal_that_is_gone_is_none),
