@@ -46,6 +46,7 @@ static const struct behind {
 	[PATH_DEVICE] = { PATH_NODE_DEVICE, PATH_MEANS_CALL, .named = true },
 	[PATH_TERMINAL] = { PATH_NODE_TERMINAL, PATH_MEANS_CALL },
 	[PATH_LOCK] = { PATH_NODE_OUTSIDE, PATH_MEANS_LOCK, .named = true },
+	[PATH_HELD] = { PATH_NODE_OUTSIDE, PATH_MEANS_CALL, .named = true },
 	[PATH_OUTSIDE] = { PATH_NODE_OUTSIDE, .named = true },
 	[PATH_KERNEL] = { PATH_NODE_KERNEL, PATH_MEANS_CALL, .named = true, .numbered = true },
 	[PATH_SIGNAL] = { PATH_NODE_OUTSIDE, PATH_MEANS_SIGNAL, .named = true },

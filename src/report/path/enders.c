@@ -102,13 +102,29 @@ static bool is_lock_outside(const struct path_ender *own, const struct path_ende
 	return path_calls[own->call].locks && last->outside;
 }
 
-/* A file system of that process (FUSE): a call on names has no other use for one. */
+/*
+ * What waits for a process before it has the file, and does not let signals end that wait: permission by a listener of
+ * fanotify(7), or a lock of a folder. A FIFO's other end, and a server of FUSE, are waited for until a signal.
+ */
+static bool is_held(const struct path_ender *own, const struct path_ender *last)
+{
+	const struct path_call *call = &path_calls[last->call];
+
+	return last->outside && (call->opens || (last->file == PATH_STORED_FILE && call->storage == PATH_DISK_READ));
+}
+
+/*
+ * A file system of that process (FUSE): a call on names has no other use for one, but for an open, which may be of a
+ * FIFO.
+ */
 static bool is_served(const struct path_ender *own, const struct path_ender *last)
 {
 	const enum path_kind storage = path_calls[last->call].storage;
 
-	return last->outside && (last->file == PATH_STORED_FILE || storage == PATH_DISK_METADATA ||
-				 storage == PATH_DISK_SYNC || storage == PATH_DISK_FAULT);
+	if (!last->outside || (path_calls[last->call].opens && last->file == PATH_NO_FILE))
+		return false;
+	return last->file == PATH_STORED_FILE || storage == PATH_DISK_METADATA || storage == PATH_DISK_SYNC ||
+	       storage == PATH_DISK_FAULT;
 }
 
 static bool is_outside(const struct path_ender *own, const struct path_ender *last)
@@ -144,6 +160,7 @@ static const struct rule {
 	{ BIT(KERNEL), STATE_ANY, NULL, PATH_KERNEL, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, NULL, PATH_INTERRUPT, OF_CALL },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_lock_outside, PATH_LOCK, OF_OTHER },
+	{ BIT(THREAD) | BIT(EXIT), STATE(BLOCKED), is_held, PATH_HELD, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_served, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_outside, PATH_OUTSIDE, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, NULL, PATH_SEVERAL, OF_CALL },

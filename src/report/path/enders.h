@@ -32,7 +32,8 @@ enum path_by {
 
 /* What FID stands for. */
 enum path_file {
-	PATH_NO_FILE,
+	PATH_NO_FILE, /* none, or one that is not open yet */
+	PATH_FUSE_FILE, /* likewise, of a job that has files of FUSE */
 	PATH_ANY_FILE,
 	PATH_STORED_FILE,
 	PATH_TERMINAL_FILE,

@@ -2,6 +2,7 @@
 #include "report/path/waits.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ void path_waits_init(struct path_waits *waits, struct report *r, struct path_liv
 {
 	waits->report = r;
 	waits->lives = lives;
+	waits->fuse = r && r->uses_fuse;
 	table_init(&waits->files, sizeof(uint8_t), REPORT_FILES_MAX);
 }
 
@@ -73,6 +75,7 @@ bool path_waits_take_file(struct scan *s, void *own)
 
 	if (!scan_u64(s, COL_FID, &fid))
 		return false;
+	waits->fuse |= report_is_fuse(scan_field(s, COL_FSTYPE));
 	if (scan_is(s, COL_TYPE, "reg") || scan_is(s, COL_TYPE, "dir"))
 		return true;
 	class = table_get(&waits->files, fid);
@@ -89,7 +92,7 @@ static enum path_file file_of(struct path_waits *waits, const struct scan *s)
 	uint8_t *class;
 
 	if (!scan_u64(s, COL_FID, &fid))
-		return PATH_NO_FILE;
+		return waits->fuse ? PATH_FUSE_FILE : PATH_NO_FILE;
 	class = waits->report ? table_get(&waits->files, fid) : table_find(&waits->files, fid);
 	if (!class)
 		return waits->report ? PATH_ANY_FILE : PATH_STORED_FILE;
@@ -124,6 +127,19 @@ static bool is_for_peer(const struct scan *s, const struct path_ender *e)
 	return e->by == PATH_BY_NET || e->by == PATH_BY_INTERRUPT || (e->outside && !scan_is(s, COL_PEER, "-"));
 }
 
+/* Returns the name of S's file with that of the process which serves it: "x.bin by sshfs", "by sshfs". */
+static uint32_t served_name(struct path_names *names, const struct scan *s)
+{
+	const struct reader_field file = scan_field(s, COL_FILE), by = scan_field(s, COL_BY_COMM);
+	const bool has_file = file.len && !reader_is(file, "-");
+	char text[PATH_NAME_BYTES];
+	const int len =
+		snprintf(text, sizeof(text), "%.*s%sby %.*s", has_file ? (int)MIN(file.len, 128U) : 0,
+			 has_file ? file.p : "", has_file ? " " : "", (int)MIN(by.len, 64U), by.len ? by.p : "");
+
+	return path_name_pattern(names, (struct reader_field){ text, (size_t)len });
+}
+
 struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *s, uint32_t life, uint64_t wake_ns)
 {
 	const enum path_by by = path_by_of(scan_field(s, COL_BY));
@@ -147,6 +163,8 @@ struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *
 	e.other = path_name(names, scan_field(s, is_for_peer(s, &e) ? COL_PEER : COL_BY_COMM));
 	if (e.outside && is_for_peer(s, &e))
 		e.by = PATH_BY_NET;
+	else if (e.outside && waits->fuse && e.other)
+		e.file_name = served_name(names, s);
 	return e;
 }
 

@@ -42,6 +42,7 @@ struct path_waits {
 	struct path_wait *v;
 	uint32_t n;
 	bool full;
+	bool fuse; /* the job has files of FUSE */
 	uint64_t strangers; /* rows of threads that pids.out lacks */
 	uint64_t last_ns; /* of the last row */
 	struct path_range *of; /* those of each life, after path_waits_end() */

@@ -33,6 +33,11 @@ OF_PATH(terminal, "terminal", "The job waited for input at its terminal", "waits
 OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file", "waits for a lock that another process held",
 	"Let each process have a file of its own, hold the lock for less time, or find out who holds it: /proc/locks "
 	"has its PID.");
+OF_PATH(held_by, "held-by", "Another process held up the job's opens and reads of files",
+	"waits in opens and reads of files that a thread outside the job ended, and no signal would",
+	"If it scans on access (virus scanner, audit, backup), exclude the data's folder there; else see what it does "
+	"in "
+	"that folder.");
 OF_PATH(poll_sleep, "poll-sleep", "The job slept between looks at whether something was done",
 	"waits that a timer ended again and again, while nothing else of the job worked",
 	"Wait for the event itself (a blocking get, a condition, poll without a timeout), or sleep for less time.");
@@ -92,9 +97,11 @@ const struct rule rule_storage_at_limit = {
 };
 
 const struct rule *const rules_of_path[] = {
-	&rule_network_read,   &rule_cpu_quota,      &rule_cpu_limit,  &rule_collate_main,
-	&rule_stopped,        &rule_terminal,       &rule_lock_wait,  &rule_poll_sleep,
-	&rule_import,         &rule_worker_startup, &rule_slow_rank,  &rule_gil,
-	&rule_child_process,  &rule_log_sync,       &rule_own_writes, &rule_memory_limit,
-	&rule_disk_saturated, &rule_rate_limit,     &rule_no_answer,  NULL,
+	&rule_network_read, &rule_cpu_quota,      &rule_cpu_limit,
+	&rule_collate_main, &rule_stopped,        &rule_terminal,
+	&rule_lock_wait,    &rule_held_by,        &rule_poll_sleep,
+	&rule_import,       &rule_worker_startup, &rule_slow_rank,
+	&rule_gil,          &rule_child_process,  &rule_log_sync,
+	&rule_own_writes,   &rule_memory_limit,   &rule_disk_saturated,
+	&rule_rate_limit,   &rule_no_answer,      NULL,
 };

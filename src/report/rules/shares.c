@@ -28,6 +28,7 @@ const struct cause shares_causes[] = {
 	{ "lock-wait", KIND(LOCK), ANY, .sure = true },
 	{ "stopped", KIND(STOPPED), ANY, .sure = true },
 	{ "terminal", KIND(TERMINAL), ANY, .sure = true },
+	{ "held-by", KIND(HELD), ANY, .sure = true },
 	{ "cpu-quota", KIND(THROTTLED), ANY, .sure = true },
 	{ "network-read", KIND(NETWORK), ANY, .sure = true },
 	{ "slow-rank", WORK | KIND(SLEEP), ANY, .rank = true },

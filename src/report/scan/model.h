@@ -233,6 +233,7 @@ struct report {
 				*/
 	struct report_missing missing;
 	bool uses_uring; /* files.out has an io_uring */
+	bool uses_fuse; /* likewise, files of file systems that processes serve */
 	uint64_t first_ns, last_ns; /* TIMESTAMP; 0: no row */
 	char first_time[40];
 

@@ -6,6 +6,8 @@
 #ifndef REPORT_SCAN_SCAN_H
 #define REPORT_SCAN_SCAN_H
 
+#include <string.h>
+
 #include "report/scan/model.h"
 #include "trace/reader.h"
 #include "trace/window.h"
@@ -243,5 +245,10 @@ void scan_note_error(const struct scan_file *f, const struct notes *to);
 
 /* Copy a field, cut to fit, into a string. */
 void report_copy(char *dst, size_t size, struct reader_field f);
+/* Whether FSTYPE is FUSE's: fuse, fuse.sshfs, fuseblk. */
+static inline bool report_is_fuse(struct reader_field fstype)
+{
+	return fstype.len >= 4 && memcmp(fstype.p, "fuse", 4) == 0;
+}
 
 #endif

@@ -56,7 +56,7 @@ static const char *by(unsigned int n_cpus, unsigned int n_cpuset, bool fresh)
 	return a.cpus_by ? a.cpus_by : "nobody";
 }
 
-static void who_took_cpus_is_who_left_the_fewest(void **state)
+static void the_fewest_cpus_name_the_limit(void **state)
 {
 	assert_string_equal(by(4, 4, true), "nobody");
 	assert_string_equal(by(2, 2, true), "cgroup");
@@ -84,7 +84,7 @@ int main(void)
 		cmocka_unit_test(limits_are_found_by_their_lines),
 		cmocka_unit_test(what_has_no_line_is_not_known),
 		cmocka_unit_test(a_name_does_not_hide_the_priority),
-		cmocka_unit_test(who_took_cpus_is_who_left_the_fewest),
+		cmocka_unit_test(the_fewest_cpus_name_the_limit),
 		cmocka_unit_test(this_process_may_use_something),
 	};
 

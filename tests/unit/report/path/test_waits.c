@@ -189,7 +189,7 @@ static void a_call_that_a_process_outside_serves_is_storage(void **state)
 	struct report *r;
 
 	put_root(10, "a", 1000 * MS);
-	put_file(1, "/mnt/x.bin");
+	put(FILES, 0, "1\t0:77\t1\treg\tfuse.sshfs\t1048576\tok\t/mnt/x.bin");
 	put(FILES, 0, "2\t0:13\t1\tfifo\tpipefs\t0\tok\tpipe:[1]");
 	put_wait(.pid = 10, .from = 100 * MS, .to = 200 * MS, .call = "newfstatat", .by = "thread", .by_pid = 77,
 		 .by_comm = "sshfs");
@@ -202,10 +202,25 @@ static void a_call_that_a_process_outside_serves_is_storage(void **state)
 	put_wait(.pid = 10, .from = 800 * MS, .to = 900 * MS, .call = "poll", .by = "thread", .by_pid = 77,
 		 .by_comm = "sshfs");
 	r = path_loaded();
-	expect_part(r, "disk-metadata", "a", NULL, 150 * MS);
-	expect_part(r, "disk-read", "a", "x.bin", 100 * MS);
+	expect_part(r, "disk-metadata", "a", "by sshfs", 150 * MS);
+	expect_part(r, "disk-read", "a", "x.bin by sshfs", 100 * MS);
 	expect_part(r, "outside", "a", "cat", 100 * MS);
 	expect_part(r, "outside", "a", "sshfs", 100 * MS);
+	report_free(r);
+}
+
+/* An open has no file yet: of a FIFO it waits for the other end. A job without FUSE has no other such opens. */
+static void an_open_that_waits_for_the_other_end_is_no_storage(void **state)
+{
+	struct report *r;
+
+	put_root(10, "a", 1000 * MS);
+	put_file(1, "/data/x.bin");
+	put_wait(.pid = 10, .from = 100 * MS, .to = 500 * MS, .call = "openat", .by = "thread", .by_pid = 77,
+		 .by_comm = "cat");
+	r = path_loaded();
+	expect_part(r, "outside", "a", "cat", 400 * MS);
+	expect_part(r, "disk-metadata", "a", NULL, 0);
 	report_free(r);
 }
 
@@ -327,6 +342,7 @@ int main(void)
 		IN_TREE(turns_for_another_process_are_not),
 		IN_TREE(one_wait_of_5_ms_is_not),
 		IN_TREE(a_call_that_a_process_outside_serves_is_storage),
+		IN_TREE(an_open_that_waits_for_the_other_end_is_no_storage),
 		IN_TREE(a_call_that_the_job_serves_is_followed),
 		IN_TREE(a_terminal_is_known_by_its_path),
 		IN_TREE(a_signal_has_a_sender),

@@ -156,6 +156,18 @@ static void a_lock_of_others_has_its_holder(void **state)
 	expect_answer(waits_for(1000 * MS, (struct put_wait){ .call = "flock", OF_OTHERS }), "lock-wait", 50, "holder");
 }
 
+static void a_process_that_holds_opens_up_has_its_name(void **state)
+{
+	expect_answer(waits_for(1000 * MS, (struct put_wait){ .call = "openat", .state = "blocked", OF_OTHERS }),
+		      "held-by", 50, "holder");
+}
+
+static void an_open_from_a_slow_disk_is_held_up_by_nobody(void **state)
+{
+	expect_answer(waits_for(1000 * MS, (struct put_wait){ .call = "openat", .state = "disk", .by = "disk" }),
+		      "open-metadata", 50, "names of files");
+}
+
 static void a_pipe_of_others_is_no_lock(void **state)
 {
 	expect_not(waits_for(1000 * MS, (struct put_wait){ .call = "read", OF_OTHERS }), "lock-wait");
@@ -944,6 +956,8 @@ int main(void)
 		IN_TREE(a_stopped_job_does_not_wait_for_others),
 		IN_TREE(a_short_stop_is_no_cause),
 		IN_TREE(a_lock_of_others_has_its_holder),
+		IN_TREE(a_process_that_holds_opens_up_has_its_name),
+		IN_TREE(an_open_from_a_slow_disk_is_held_up_by_nobody),
 		IN_TREE(a_pipe_of_others_is_no_lock),
 		IN_TREE(a_lock_of_a_child_is_a_lock),
 		IN_TREE(a_terminal_is_no_network),
