@@ -5,7 +5,7 @@
 # cpu-limit, and it knows who has set it: what dltraced was started by, the job itself, a cgroup. Processes that crowd on
 # all CPUs are at none. The manifest has what the job may use.
 . "${0%/*}/../lib.sh"
-need taskset
+need prlimit taskset
 python
 jobs=$here/../workloads/busy.py
 online=$(nproc --all) may=$(nproc)
@@ -45,18 +45,16 @@ equal "itself: the answer" "$code" cpu-limit
 # A process that runs already.
 sleep 60 &
 pid=$!
-rm -rf "$t"
-# shellcheck disable=SC2046 # words
-(ulimit -n 4096 && exec "$DLT" start -q $(start_options) -o "$t" --pid "$pid" --duration 300ms) || fail "--pid: status $?"
+trace --pid "$pid" --duration 300ms || fail "--pid: status $?"
 kill "$pid"
 equal "--pid: allowed" "$(python3 -c 'import json, sys
 a = json.load(open(sys.argv[1]))["allowed"]
 print(a["pid"], a["n_cpus"], a["nice"], a["policy"])' "$t/manifest.json")" "$pid $may $(nice) other"
 
-# Limits, as ulimit has them.
+# Limits and priority, inherited.
 rm -rf "$t"
 # shellcheck disable=SC2046 # words
-(ulimit -n 777 && ulimit -l 64 && exec nice -n 3 "$DLT" start -q $(start_options) -o "$t" -- true) || fail "limits: status $?"
+prlimit --nofile=777 --memlock=65536 nice -n 3 "$DLT" start -q $(start_options) -o "$t" -- true || fail "limits: status $?"
 equal "limits" "$(python3 -c 'import json, sys
 a = json.load(open(sys.argv[1]))["allowed"]
 print(a["nofile"]["soft"], a["memlock_bytes"]["soft"], a["nice"], "soft" in a["nproc"], "oom_score_adj" in a)' \
