@@ -169,6 +169,8 @@ static int load(struct report *report, const char *dir, int dirfd, const struct 
 	report->folder->window = options->window;
 	report_note_manifest(report, manifest);
 	res = manifest_narrow(&report->manifest, &options->window);
+	manifest_forget_whole(&report->manifest);
+	report->folder->part = manifest_part(&report->manifest);
 	if (res == 0)
 		res = read_all(report, dirfd, manifest, options);
 	if (res < 0)

@@ -260,3 +260,22 @@ int manifest_narrow(struct manifest_facts *facts, const struct window *window)
 		put_utc(facts->end_utc, facts->end_ns, start_ns, start_utc_ns);
 	return 0;
 }
+
+struct window manifest_part(const struct manifest_facts *facts)
+{
+	const struct window part = { facts->cut_begin_ns, facts->end_ns ?: UINT64_MAX };
+
+	return facts->cut_begin_ns ? part : (struct window){ 0 };
+}
+
+void manifest_forget_whole(struct manifest_facts *facts)
+{
+	const struct window part = manifest_part(facts);
+
+	if (!part.end_ns)
+		return;
+	facts->has_usage = false;
+	facts->self_user_us = facts->self_system_us = 0;
+	if (facts->workload_end_ns >= part.end_ns)
+		facts->has_status = false;
+}

@@ -93,6 +93,10 @@ int manifest_read_at(struct manifest_facts *m, int dirfd);
  * alone. Returns 0, or -ERANGE if the trace has no such time.
  */
 int manifest_narrow(struct manifest_facts *facts, const struct window *window);
+/* Returns which part of a job's trace FACTS are of: after manifest_narrow(), or of a cut. All zero: the whole trace. */
+struct window manifest_part(const struct manifest_facts *facts);
+/* Forgets what FACTS of a part have of the whole: what the job used, dltraced's own time, and an end outside. */
+void manifest_forget_whole(struct manifest_facts *facts);
 
 /* By --best-effort, or because the hooks were refused at the end of --delay. */
 bool manifest_is_untraced(const struct manifest_probe *p);

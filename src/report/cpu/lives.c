@@ -262,9 +262,8 @@ static bool row_of_end(struct report_cpu *cpu, const struct scan *scan, uint32_t
 	return true;
 }
 
-bool report_cpu_pids_row(struct scan *s, void *own)
+static bool row_of_life(struct scan *s, struct report_cpu *r)
 {
-	struct report_cpu *r = own;
 	bool fork = scan_is(s, COL_EVENT, "fork"), left = scan_is(s, COL_EVENT, "left");
 	uint32_t proc, thread;
 	uint64_t pid, tid;
@@ -278,6 +277,22 @@ bool report_cpu_pids_row(struct scan *s, void *own)
 	thread = row_thread(r, s, proc, (uint32_t)tid, fork || scan_is(s, COL_EVENT, "thread"));
 	thread_named(r, thread, report_cpu_task(r, CPU_TARGET, scan_field(s, COL_COMM)), s->time_ns);
 	return true;
+}
+
+/* Takes a row of all of pids.out: in a part, a life counts from the part's begin on, and later rows do not count. */
+bool report_cpu_pids_row(struct scan *s, void *own)
+{
+	struct report_cpu *cpu = own;
+	const struct window part = manifest_part(&cpu->manifest);
+	const uint64_t time_ns = s->time_ns;
+	bool taken;
+
+	if (part.end_ns && time_ns >= part.end_ns)
+		return true;
+	s->time_ns = MAX(time_ns, part.begin_ns);
+	taken = row_of_life(s, cpu);
+	s->time_ns = time_ns;
+	return taken;
 }
 
 int report_cpu_lives(struct report_cpu *cpu, const struct scan_file *pids, const struct scan_taker *taker)

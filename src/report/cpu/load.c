@@ -301,6 +301,7 @@ static int load(struct report_cpu **ret, const char *dir, int dirfd, struct scan
 	if (facts && clocks)
 		res = manifest_narrow(facts, &options->window);
 	if (res == 0) {
+		folder->part = manifest_part(facts);
 		res = report_cpu_begin(ret, dir, folder, facts, manifest, options);
 		if (res == -ENOMSG && strcmp(facts->tool, "dltraced") != 0 && !has_other_files(folder))
 			res = manifest == -EACCES ? manifest : -ENODATA;

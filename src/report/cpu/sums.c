@@ -86,12 +86,15 @@ static void row_of_call(struct report_cpu *cpu, const struct scan *scan, uint32_
 	};
 	uint32_t role = report_cpu_add_sums(cpu, thread, task, &add);
 	struct cpu_call *c = report_cpu_call(cpu, role, report_cpu_call_number(cpu, scan_field(scan, COL_CALL)), true);
+	uint64_t max_ns = scan_number(scan, COL_MAX_NS);
 
 	c->disk_ns += add.disk_ns;
 	c->blocked_ns += add.blocked_ns;
 	c->sleep_ns += add.sleep_ns;
-	c->waits += scan_number(scan, COL_COUNT);
-	c->max_ns = MAX(c->max_ns, scan_number(scan, COL_MAX_NS));
+	c->waits += scan_clipped(scan, scan_number(scan, COL_COUNT));
+	if (scan_is_clipped(scan)) /* of the longest wait no more than all of them have in this part */
+		max_ns = MIN(max_ns, add.disk_ns + add.blocked_ns + add.sleep_ns);
+	c->max_ns = MAX(c->max_ns, max_ns);
 }
 
 /* --- rows ---------------------------------------------------------------------------------------------- */
@@ -132,8 +135,8 @@ static bool row(struct scan *scan, void *own)
 	}
 	run.cpu = (uint32_t)cpu;
 	run.sums.runq_ns = scan_number(scan, COL_RUNQ_NS);
-	run.sums.switches = scan_number(scan, COL_COUNT);
-	run.sums.preempted = scan_number(scan, COL_PREEMPTED);
+	run.sums.switches = scan_clipped(scan, scan_number(scan, COL_COUNT));
+	run.sums.preempted = scan_clipped(scan, scan_number(scan, COL_PREEMPTED));
 	report_cpu_add(report_cpu, &run);
 	thread = table_at(&report_cpu->threads, run.thread);
 	if (!report_cpu->has_switches || kind != CPU_TARGET) /* sched_switch.out has the target's time more exactly */

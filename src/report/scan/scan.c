@@ -80,6 +80,12 @@ void scan_folder_free(struct scan_folder *f)
 	free(f);
 }
 
+/* Whether rows of NAME.out are sums of the SPAN_NS before their TIMESTAMP. */
+static bool is_spread(const char *name)
+{
+	return strcmp(name, "sched") == 0;
+}
+
 struct scan_file *scan_file(struct scan_folder *folder, const char *name)
 {
 	autofree char *file = util_fmt("%s.out", name);
@@ -92,8 +98,13 @@ struct scan_file *scan_file(struct scan_folder *folder, const char *name)
 	folder->n++;
 	strcpy(x->name, name);
 	x->error = file ? reader_open(&x->reader, folder->dirfd, file) : -ENOMEM;
-	if (!x->error)
-		window_read(&folder->window, &x->reader);
+	if (x->error)
+		return x;
+	window_read(&folder->window, &x->reader);
+	if (is_spread(name)) {
+		x->part = folder->part;
+		x->reader.end_ns = x->reader.end_ns ? UINT64_MAX : 0; /* a later row may have a piece in the part */
+	}
 	return x;
 }
 
@@ -162,14 +173,99 @@ static void read_numbers(struct scan *scan, unsigned int n)
 		      scan->is_number[COL_OFFSET] & scan->is_number[COL_RETURNED];
 }
 
+/* --- pieces of rows ---------------------------------------------------------------------------------- */
+
+static const enum column times[] = { COL_RUN_NS, COL_RUNQ_NS, COL_DISK_NS, COL_BLOCKED_NS, COL_SLEEP_NS };
+
+/* Returns the piece of row ROW. A wait gets its row when it is over, and may have begun long before the interval. */
+static struct scan_clip piece_of(const struct scan *s, unsigned int row)
+{
+	const uint64_t waits_ns =
+		s->number[COL_DISK_NS][row] + s->number[COL_BLOCKED_NS][row] + s->number[COL_SLEEP_NS][row];
+
+	return clip_of(&s->file->part, MAX(s->number[COL_SPAN_NS][row], waits_ns), s->number[COL_TIMESTAMP][row]);
+}
+
+/* Whether the row has something in the part: time of its sums; of one without a length, its moment. */
+static bool has_piece(const struct scan *s, unsigned int row, const struct scan_clip *clip)
+{
+	const struct window *part = &s->file->part;
+	const uint64_t end_ns = s->number[COL_TIMESTAMP][row];
+	uint64_t known_ns = 0, ns = 0;
+
+	if (!clip->all_ns)
+		return end_ns >= part->begin_ns && end_ns < part->end_ns;
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		known_ns += s->number[times[i]][row];
+		ns += clip_share(clip, s->number[times[i]][row]);
+	}
+	return clip->to_ns > clip->from_ns && (ns || !known_ns);
+}
+
+static void clip_numbers(struct scan *s, unsigned int row, const struct scan_clip *clip)
+{
+	if (clip_is_all(clip))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		s->number[times[i]][row] = clip_share(clip, s->number[times[i]][row]);
+	s->number[COL_TIMESTAMP][row] -= clip->all_ns - clip->to_ns;
+	s->number[COL_SPAN_NS][row] = MIN(s->number[COL_SPAN_NS][row], clip->to_ns - clip->from_ns);
+}
+
+static void move(struct scan *s, unsigned int to, unsigned int from)
+{
+	s->ahead[to] = s->ahead[from];
+	for (unsigned int c = 0; c < SCAN_NUMBERS; c++) {
+		const uint32_t is = s->is_number[c] >> from & 1;
+
+		s->number[c][to] = s->number[c][from];
+		s->is_number[c] = (s->is_number[c] & ~(1U << to)) | is << to;
+	}
+}
+
+/* Clips the N rows of ahead[] to the part of their file. Returns how many have a piece in it. */
+static unsigned int clip_rows(struct scan *s, unsigned int n)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int row = 0; row < n; row++) {
+		const struct scan_clip clip = piece_of(s, row);
+
+		if (!has_piece(s, row, &clip))
+			continue;
+		if (row != kept)
+			move(s, kept, row);
+		s->clip[kept] = clip;
+		clip_numbers(s, kept++, &clip);
+	}
+	return kept;
+}
+
+bool scan_is_clipped(const struct scan *s)
+{
+	return s->file->part.end_ns && !clip_is_all(&s->clip[s->row]);
+}
+
+uint64_t scan_clipped(const struct scan *s, uint64_t number)
+{
+	return scan_is_clipped(s) ? clip_share(&s->clip[s->row], number) : number;
+}
+
+/* --- batches ----------------------------------------------------------------------------------------- */
+
 int scan_rows(struct scan *s)
 {
-	int n = reader_next_rows(&s->file->reader, s->ahead, SCAN_AHEAD);
+	int n;
 
-	s->n = n > 0 ? (unsigned int)n : 0;
-	if (n > 0)
-		read_numbers(s, s->n);
-	return n;
+	do {
+		n = reader_next_rows(&s->file->reader, s->ahead, SCAN_AHEAD);
+		s->n = n > 0 ? (unsigned int)n : 0;
+		if (n > 0)
+			read_numbers(s, s->n);
+		if (n > 0 && s->file->part.end_ns)
+			s->n = clip_rows(s, s->n);
+	} while (n > 0 && !s->n);
+	return n > 0 ? (int)s->n : n;
 }
 
 int scan_seek(struct scan *scan, struct scan_folder *folder, const char *name, uint64_t offset)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "report/scan/clip.h"
 #include "report/scan/model.h"
 #include "trace/reader.h"
 #include "trace/window.h"
@@ -32,10 +33,12 @@ _Static_assert(SCAN_AHEAD <= READER_ROWS_MAX, "the numbers of a column are read 
 struct scan_folder {
 	int dirfd; /* the caller's */
 	struct window window; /* of whose rows are read; all zero: all */
+	struct window part; /* of the trace, which is looked at, or which the folder is a cut of; likewise */
 	unsigned int n;
 	struct scan_file {
 		char name[16];
 		struct reader reader;
+		struct window part; /* to which its rows are clipped; all zero: they are not */
 		int error; /* -errno when it could not be opened or read to its end, else 0 */
 		uint64_t bad_rows; /* among the rows that the report itself has taken */
 		bool begun;
@@ -58,6 +61,7 @@ struct scan {
 	unsigned int n, row; /* rows in ahead[]; index of the current one */
 	uint32_t is_number[SCAN_NUMBERS]; /* a bit for each row of ahead[] */
 	uint64_t number[SCAN_NUMBERS][SCAN_AHEAD]; /* 0 where there is none */
+	struct scan_clip clip[SCAN_AHEAD]; /* of a file whose rows are clipped */
 	uint32_t timed; /* bit I: PID, TID and LAT_NS of ahead[I] are numbers, as in nearly all rows of calls */
 	uint32_t plain; /* bit I: the same holds, and all other fields of vfs_rw that may lack a number have one */
 	uint8_t at[COLUMNS]; /* index of its field; 0: the file has no such column */
@@ -112,6 +116,11 @@ static inline uint64_t scan_number(const struct scan *s, enum column c)
 		return s->number[c][s->row];
 	return reader_u64(scan_field(s, c), &v) ? v : 0;
 }
+
+/* Whether some of the current row's time is not in the part that is looked at: its numbers are of the rest. */
+bool scan_is_clipped(const struct scan *s);
+/* Returns the share of NUMBER that is in the part: of all the current row has, in a column that is no SCAN_NUMBER. */
+uint64_t scan_clipped(const struct scan *s, uint64_t number);
 
 /* Returns the address in column C, in hex or 0, in *RET; false, with *RET untouched, for other text. */
 bool scan_address(const struct scan *s, enum column c, uint64_t *ret);
