@@ -158,6 +158,8 @@ int path_doings_read(struct path_doings *doings, const struct path_lives *lives,
 	if (reader_open(&reader, dirfd, "regions.out") < 0)
 		return 0;
 	window_read(window, &reader);
+	if (reader.end_ns) /* a region that ends behind the part may have begun in it */
+		reader.end_ns = UINT64_MAX;
 	res = read_rows(doings, &reader);
 	reader_close(&reader);
 	return res == 0 && doings->n ? flatten(doings) : res;

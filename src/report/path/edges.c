@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "report/path/roles.h"
+#include "report/scan/model.h"
 
 /* --- ends ---------------------------------------------------------------------------------------------- */
 
@@ -204,6 +205,18 @@ static void add_waits(struct path_edges *edges, const struct path_root *root)
 	}
 }
 
+/* Returns the part of the interval [SINCE, END) that is in ROOT's time. Of one that ends behind the whole trace, all.
+ */
+static double part_in(const struct path_edges *edges, const struct path_root *root, uint64_t since_ns, uint64_t end_ns)
+{
+	const struct report *report = edges->waits->report;
+	const uint64_t first_ns = MAX(since_ns, root->begin_ns), last_ns = MIN(end_ns, root->end_ns);
+
+	if (!report || !report->manifest.cut_begin_ns || !since_ns)
+		return 1;
+	return (double)(last_ns - first_ns) / (double)(end_ns - since_ns);
+}
+
 /* Those without rows, by intervals: one that ends after ROOT, as the last one of its own threads may, has begun before.
  */
 static void add_shorts(struct path_edges *edges, const struct path_shorts *shorts, const struct path_root *root)
@@ -212,15 +225,19 @@ static void add_shorts(struct path_edges *edges, const struct path_shorts *short
 
 	for (uint32_t i = 0; i < shorts->n; i++) {
 		const struct path_short *sum = &shorts->v[i], *before = i ? sum - 1 : sum;
+		double part;
 
-		if (before->row.life != sum->row.life)
-			since_ns = 0;
+		if (!i || before->row.life != sum->row.life)
+			since_ns = edges->lives->life[sum->row.life].begin_ns;
 		else if (before->row.at_ns != sum->row.at_ns)
 			since_ns = before->row.at_ns;
 		if (sum->ns && !path_ender_can_run(&sum->ender) && sum->row.at_ns > root->begin_ns &&
-		    since_ns < root->end_ns)
+		    since_ns < root->end_ns) {
+			part = part_in(edges, root, since_ns, sum->row.at_ns);
 			add(edges, edge_of_short(edges, sum),
-			    (struct path_weight){ .waits = sum->waits, .wait_ns = sum->ns });
+			    (struct path_weight){ .waits = (uint32_t)(part * sum->waits),
+						  .wait_ns = (uint64_t)(part * (double)sum->ns) });
+		}
 	}
 }
 

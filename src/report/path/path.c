@@ -10,16 +10,16 @@
 #include "report/path/chain.h"
 #include "report/path/cpus.h"
 #include "report/path/edges.h"
+#include "report/path/loading.h"
 #include "report/path/roles.h"
 #include "report/path/way.h"
 #include "report/scan/part.h"
 #include "report/scan/scan.h"
 
-/* Imports compute for seconds between two files, and then go on: an open for each so much of the time since. */
-#define PATH_LOAD_BREAK_NS (3 * NSEC_PER_SEC)
-#define PATH_LOAD_EACH_NS (NSEC_PER_SEC / 2)
 /* A shorter fault has no row in waits.out. */
 #define PATH_FAULT_LEAST_NS NSEC_PER_MSEC
+/* An interval of sched.out is a second, or somewhat longer on a busy machine. */
+#define PATH_BEFORE_NS (10 * NSEC_PER_SEC)
 
 /* What is read, and freed when the paths are known. */
 struct path_source {
@@ -69,14 +69,30 @@ static void source_free(struct path_source *source)
 
 /* --- reading ------------------------------------------------------------------------------------------- */
 
-/* Gives all rows of FILE from the window's begin on: a wait that ends behind the window may have begun in it. */
-static void walk_to_end(struct report *r, struct scan_file *file, struct scan_taker *taker)
+/*
+ * Sets READER, of a part, to give the rows from MARGIN before it on, to the end of the trace: what ends behind the part
+ * may have begun in it, and an interval of sched.out that begins before it has waits which ended before it.
+ */
+static void widen(struct reader *reader, uint64_t margin_ns)
 {
-	const uint64_t end_ns = file->reader.end_ns;
+	reader->begin_ns -= MIN(reader->begin_ns, margin_ns);
+	reader->end_ns = reader->end_ns ? UINT64_MAX : 0;
+}
 
-	file->reader.end_ns = end_ns ? UINT64_MAX : 0;
-	scan_walk(r->folder, file->name, taker);
-	file->reader.end_ns = end_ns;
+/* Gives all rows of FILE, whole, that the path through the part needs. AGAIN: others read and count them, too. */
+static void walk_around(struct report *r, struct scan_file *file, struct scan_taker *taker, bool again)
+{
+	const struct window part = file->part, window = { file->reader.begin_ns, file->reader.end_ns };
+
+	widen(&file->reader, PATH_BEFORE_NS);
+	file->part = (struct window){ 0 };
+	if (again)
+		scan_walk_again(r->folder, file->name, taker);
+	else
+		scan_walk(r->folder, file->name, taker);
+	file->part = part;
+	file->reader.begin_ns = window.begin_ns;
+	file->reader.end_ns = window.end_ns;
 }
 
 static int read_waits(struct path_source *source)
@@ -85,7 +101,7 @@ static int read_waits(struct path_source *source)
 	struct scan_file *file = scan_file(source->report->folder, "waits");
 	const struct notes notes = report_notes(source->report);
 
-	walk_to_end(source->report, file, &taker);
+	walk_around(source->report, file, &taker, false);
 	scan_note_header(file, taker.bad_rows, &notes);
 	scan_note_error(file, &notes);
 	report_note_count(source->report, "waits", source->waits.strangers, "row is", "rows are",
@@ -99,7 +115,7 @@ static int read_shorts(struct path_source *source)
 {
 	struct scan_taker taker = { .take = path_shorts_take, .own = &source->shorts };
 
-	scan_walk_again(source->report->folder, "sched", &taker);
+	walk_around(source->report, scan_file(source->report->folder, "sched"), &taker, true);
 	if (source->shorts.full)
 		report_note(source->report,
 			    "sched: there are too many rows for the path: later waits of less than 1 ms count as time "
@@ -115,8 +131,10 @@ static int read_all(struct path_source *source)
 	scan_walk_again(source->report->folder, "pids", &taker);
 	res = path_lives_end(&source->lives);
 	path_cpus_find(&source->lives, &source->report->manifest);
-	if (res == 0)
+	if (res == 0) {
+		path_loading_before(&source->lives, source->report);
 		res = read_waits(source);
+	}
 	if (res == 0 && !source->waits.full)
 		res = read_shorts(source);
 	return res < 0 ? res :
@@ -253,25 +271,6 @@ static uint32_t life_of(struct path_source *source, const struct report_call_fac
 	return source->last_life;
 }
 
-/*
- * A process that goes on opening programs and packages, without a long break, is still loading them. One that computes
- * for seconds and opens a single one, as for a late import, an encoding or a look at /proc, has been at work meanwhile.
- */
-static void load(struct path_process *process, uint64_t begin_ns, uint64_t end_ns)
-{
-	const uint64_t since_ns = MAX(MAX(process->begin_ns, process->program_ns), process->loaded_ns);
-	const uint64_t last_ns = MAX(since_ns, process->opened_ns);
-
-	if (begin_ns > last_ns && begin_ns - last_ns > PATH_LOAD_BREAK_NS)
-		return;
-	process->opened_ns = MAX(process->opened_ns, end_ns);
-	process->opened++;
-	if (begin_ns > since_ns && (begin_ns - since_ns) / PATH_LOAD_EACH_NS >= process->opened)
-		return;
-	process->loaded_ns = MAX(process->loaded_ns, process->opened_ns);
-	process->opened = 0;
-}
-
 void report_path_call(struct report_path *path, const struct scan *s, const struct report_call_facts *c)
 {
 	struct path_source *source = path->source;
@@ -288,7 +287,7 @@ void report_path_call(struct report_path *path, const struct scan *s, const stru
 	if (!life)
 		return;
 	if (s->kind == REPORT_OPEN && c->file && c->file->software)
-		load(&source->lives.process[source->lives.life[life].process], begin_ns, s->time_ns);
+		path_loading_open(&source->lives, life, begin_ns, s->time_ns);
 	name = name_of(source, s, c);
 	for (unsigned int i = 0; i < path->n; i++) {
 		path_cuts_call(&source->exposed[i].cuts, life, begin_ns, s->time_ns, kind, name);
@@ -313,26 +312,13 @@ static void take_fault(struct report *r, const struct scan *s)
 	}
 }
 
-/* What a process opens after it has begun to read its data is none of its programs. A settings file is no data. */
-static void bound_loading(struct path_source *source)
-{
-	for (uint32_t i = 1; i < source->lives.n_processes; i++) {
-		struct path_process *process = &source->lives.process[i];
-		const struct report_proc *p = table_find(&source->report->procs, process->pid);
-		const uint64_t data_ns = p && p->first_data.settled ? first_data_ns(&p->first_data) : 0;
-
-		if (data_ns >= process->begin_ns && data_ns)
-			process->loaded_ns = MIN(process->loaded_ns, data_ns);
-	}
-}
-
 static int ways_end(struct path_source *source, struct report_path *path)
 {
 	const struct path_epochs epochs = path_epochs_of(source->report->phases);
 	struct timeline *timeline = source->report->timeline;
 	int res = 0;
 
-	bound_loading(source);
+	path_loading_end(&source->lives, source->report);
 	path->epochs = epochs.n;
 	if (timeline)
 		timeline->has_path = path->n > 0;

@@ -84,10 +84,20 @@ static enum path_role role_of(const struct facts *facts, const struct path_lives
 	return role;
 }
 
+/* Returns how long ROOT lived. Of a part of a trace, which it outlived, its children are as short as in the whole. */
+static uint64_t life_of(const struct path_lives *lives, const struct path_root *root)
+{
+	const struct path_process *p = path_lives_process(lives, root->life);
+	const uint64_t begin_ns = MAX(p->begin_ns, p->exec_ns), seen_ns = root->end_ns - root->begin_ns;
+
+	return begin_ns && p->end_ns != UINT64_MAX && p->end_ns > begin_ns ? MAX(p->end_ns - begin_ns, seen_ns) :
+									     seen_ns;
+}
+
 uint8_t *path_roles_of(const struct path_shorts *shorts, const struct path_root *root)
 {
 	const struct path_lives *lives = shorts->waits->lives;
-	const uint64_t root_ns = root->end_ns - root->begin_ns;
+	const uint64_t root_ns = life_of(lives, root);
 	struct facts *facts = calloc(lives->n_processes + 1ULL, sizeof(*facts));
 	uint8_t *roles = calloc(lives->n_processes + 1ULL, sizeof(*roles));
 
