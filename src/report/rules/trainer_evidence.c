@@ -84,7 +84,7 @@ static void put_calls(const struct report *report, double all_ns, FILE *out)
 		for (unsigned int s = 0; s < WHY_STATES; s++)
 			file_ns += (double)t->own_ns[s];
 		pipe_ns += (double)spans_within(&t->calls, t->begin_ns, t->end_ns);
-		if (!p || !p->end_ns)
+		if (!p || !p->end_ns || !report_is_of_part(report, p))
 			continue;
 		cpu_ns += (double)(p->user_ns + p->sys_ns);
 		life_ns += (double)(p->end_ns - p->begin_ns);

@@ -62,11 +62,11 @@ static void work_is_it(struct report *r, struct rules *rules)
 
 /* --- no answer ------------------------------------------------------------------------------------------------ */
 
-/* Returns how long the job ran, or was traced: the shorter one. A window that the user has chosen may be shorter. */
+/* Returns how long the job ran, or was traced, or the part is that the report is about: the shortest. */
 static uint64_t ran_ns(const struct report *r)
 {
 	const struct manifest_facts *m = &r->manifest;
-	const uint64_t traced_ns = m->window.end_ns ? UINT64_MAX : report_duration_ns(r);
+	const uint64_t traced_ns = report_duration_ns(r);
 
 	return m->has_usage ? MIN(m->usage[USAGE_WALL_NS], traced_ns) : traced_ns;
 }
@@ -85,6 +85,8 @@ const struct rule *verdict_of_none(const struct report *report)
 		return &rule_not_executable;
 	if (ran_ns(report) >= LEAST_NS)
 		return NULL;
+	if (facts->cut_begin_ns)
+		return &rule_part_too_short;
 	return facts->has_status && facts->status ? &rule_failed : &rule_too_short;
 }
 

@@ -123,7 +123,7 @@ static void show_decode(struct report *report, struct finding *finding)
 		const struct why_loader *l = *(struct why_loader **)table_at(&why->loaders, i);
 		const struct report_proc *p = l ? table_find(&report->procs, l->pid) : NULL;
 
-		if (!p || !p->user_ns)
+		if (!p || !p->user_ns || !report_is_of_part(report, p))
 			continue;
 		user_ns += p->user_ns;
 		life_ns += l->end_ns - l->begin_ns;
@@ -291,8 +291,11 @@ static void show_no_training(struct report *r, struct finding *f)
 {
 	const struct report_proc *p = table_find(&r->procs, r->why->trainer[0].pid);
 
-	finding_add(f, "process %u (%s)%s: %s of CPU time, %s of data read, %s written", (unsigned int)p->pid, p->comm,
-		    r->why->n_trainers > 1 ? ", one of several alike" : "", FMT_NS(p->user_ns + p->sys_ns),
+	const bool of_part = report_is_of_part(r, p);
+
+	finding_add(f, "process %u (%s)%s: %s%s%s of data read, %s written", (unsigned int)p->pid, p->comm,
+		    r->why->n_trainers > 1 ? ", one of several alike" : "",
+		    of_part ? FMT_NS(p->user_ns + p->sys_ns) : "", of_part ? " of CPU time, " : "",
 		    FMT_BYTES(p->data_read), FMT_BYTES(p->data_written));
 }
 
@@ -553,10 +556,19 @@ const struct rule rule_untraced = {
 	.evidence = show_untraced,
 };
 
+#define TOO_SHORT_NUMBER "the job ran, or was traced, for less than 0.5 s"
+
 const struct rule rule_too_short = {
 	.code = "too-short",
 	.title = "The job ran for less than 0.5 s: too short to say what it waited for",
-	.number = "the job ran, or was traced, for less than 0.5 s",
+	.number = TOO_SHORT_NUMBER,
+	.evidence = show_end,
+};
+
+const struct rule rule_part_too_short = {
+	.code = "too-short",
+	.title = "This part is shorter than 0.5 s: too short to say what the job waited for",
+	.number = TOO_SHORT_NUMBER,
 	.evidence = show_end,
 };
 

@@ -188,7 +188,7 @@ static double loader_cpu(const struct report *report, uint64_t *cpu_ns, uint64_t
 		const struct why_loader *l = loader_at(report, i);
 		const struct report_proc *p = l ? table_find(&report->procs, l->pid) : NULL;
 
-		if (!p || !(p->user_ns + p->sys_ns))
+		if (!p || !(p->user_ns + p->sys_ns) || !report_is_of_part(report, p))
 			continue;
 		*cpu_ns += p->user_ns + p->sys_ns;
 		busy_ns += MIN(p->user_ns + p->sys_ns, l->end_ns - l->begin_ns);

@@ -80,6 +80,13 @@ const char *report_command(const struct report *r)
 	return r->manifest.argv[0] ? r->manifest.argv : r->manifest.cmdline;
 }
 
+bool report_is_of_part(const struct report *r, const struct report_proc *p)
+{
+	const struct window part = manifest_part(&r->manifest);
+
+	return !part.end_ns || (p->begin_ns >= part.begin_ns && p->end_ns && p->end_ns < part.end_ns);
+}
+
 const char *report_started(const struct report *r)
 {
 	return r->manifest.start_utc[0] ? r->manifest.start_utc : r->first_time;

@@ -336,6 +336,8 @@ bool report_is_by_manifest(const struct manifest_probe *m);
  * all N.
  */
 uint64_t report_summed_rows(const struct report *r, const char *name, uint64_t n);
+/* Whether all of the life of P is in the part that is looked at, so that what it used in its life is of this part. */
+bool report_is_of_part(const struct report *r, const struct report_proc *p);
 /* Returns the workload's command line, else dltraced's; "" when it is not known. */
 const char *report_command(const struct report *r);
 /* Returns the UTC time of the start, else of the first row. */

@@ -178,7 +178,8 @@ static bool has_source(const struct phases *p, enum phase_source source)
 
 const char *text_unnamed(const struct report *r)
 {
-	if (!r->phases || !phases_are_unnamed(r->phases))
+	/* a part may lie within an epoch, whose lines are outside of it */
+	if (!r->phases || !phases_are_unnamed(r->phases) || r->manifest.cut_begin_ns)
 		return NULL;
 	return r->phases->printed_kept ? NO_LINE "report with " AS_IN : NO_LINE "trace again with " AS_IN;
 }

@@ -11,6 +11,17 @@ const char *const why_basis_names[WHY_BASES] = {
 	[WHY_BY_NOTHING] = "nothing", [WHY_BY_SEVERAL] = "mixed",
 };
 
+/* A call or an epoch that begins before the part that is looked at counts from the part's begin on. */
+static void clip_to_part(const struct report *report, struct why_trainer *trainer)
+{
+	const struct window part = manifest_part(&report->manifest);
+
+	if (!part.end_ns)
+		return;
+	trainer->begin_ns = MIN(MAX(trainer->begin_ns, part.begin_ns), part.end_ns);
+	trainer->end_ns = MIN(MAX(trainer->end_ns, trainer->begin_ns), part.end_ns);
+}
+
 /*
  * Sets the window of TRAINER, the part of the trace in which it trains: by its steps, or its phases, or the lives of
  * its loaders, or its first read of data, as it starts up before that: by the first of these that is known. A trainer
@@ -40,6 +51,7 @@ static void find_window(struct report *report, struct why_trainer *trainer)
 	}
 	trainer->begin_ns = MAX(begin_ns, proc && proc->begin_ns ? proc->begin_ns : report->first_ns);
 	trainer->end_ns = MAX(MIN(end_ns, proc && proc->end_ns ? proc->end_ns : report->last_ns), trainer->begin_ns);
+	clip_to_part(report, trainer);
 }
 
 /* Ends the window at the first and the last sample of its GPU with it: nothing is known outside of these. */

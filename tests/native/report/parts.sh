@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A report on a part of a trace is about that part alone: 2 and 7 of them add up to the whole, and each says what it lacks.
+. "${0%/*}/../lib.sh"
+python
+
+cat >job.py <<'END'
+import hashlib, json, os, subprocess, sys, threading, time, xml.dom.minidom
+with open("data", "wb") as f:
+    f.write(os.urandom(8 << 20))
+    os.fsync(f.fileno())
+begin = time.monotonic()
+while time.monotonic() - begin < 0.8:  # computes and reads
+    with open("data", "rb") as f:
+        hashlib.sha256(f.read()).digest()
+for _ in range(8):
+    subprocess.run(["sleep", "0.1"])
+time.sleep(0.9)
+END
+"$DLT" start -o "$t" -- python3 -B job.py >log 2>&1 || fail "start: $(cat log)"
+for n in 1 2 7; do
+	python3 -B "$here/checks/parts.py" "$DLT" "$t" "$n" >out 2>&1 || fail "$n parts: $(cat out)"
+done
+
+# a part too short for an answer says so, not what the whole job used, and not that the trace lacks sched.out
+"$DLT" report --full --from 1 --to 1.04 "$t" >out || fail "report: status $?"
+grep -q '^too-short: This part is shorter than 0.5 s' out || fail "40 ms: $(head out)"
+! grep -E '^(time|switches|ended|dltraced CPU)  *[0-9]|at most; page faults|trace again|CPU time' out || fail "40 ms of the whole"
+# near misses: a little longer, and the end of the job with its status
+"$DLT" report --from 1 --to 1.6 "$t" >out || fail "report: status $?"
+! grep -q 'too-short' out || fail "0.6 s: $(head -n 3 out)"
+"$DLT" report --full --from 1 "$t" | grep -q '^ended  *exit status 0' || fail "to the end: no status"
+"$DLT" report --full "$t" >out || fail "report: status $?"
+grep -q '^time  *.* on CPUs' out && grep -q '^dltraced CPU' out || fail "the whole: $(head -n 40 out)"
