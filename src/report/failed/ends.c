@@ -155,9 +155,9 @@ static void add(struct report_failed *failed, const struct failed_end *end)
 /* All rows of pids.out are read, whatever part of the trace is looked at. */
 static bool is_inside(const struct report *report, uint64_t at_ns)
 {
-	const struct window *window = &report->manifest.window;
+	const struct window part = manifest_part(&report->manifest);
 
-	return !report->only.path && (!window->end_ns || (at_ns >= window->begin_ns && at_ns < window->end_ns));
+	return !report->only.path && (!part.end_ns || (at_ns >= part.begin_ns && at_ns < part.end_ns));
 }
 
 void failed_ends_add(const struct report *report, struct report_failed *failed)

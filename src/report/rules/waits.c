@@ -565,11 +565,16 @@ const struct rule rule_too_short = {
 	.evidence = show_end,
 };
 
+static void show_part(struct report *report, struct finding *finding)
+{
+	finding_add(finding, "it has %s of the trace", FMT_NS(report_duration_ns(report)));
+}
+
 const struct rule rule_part_too_short = {
 	.code = "too-short",
 	.title = "This part is shorter than 0.5 s: too short to say what the job waited for",
 	.number = TOO_SHORT_NUMBER,
-	.evidence = show_end,
+	.evidence = show_part,
 };
 
 const struct rule rule_failed = {
