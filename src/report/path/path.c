@@ -227,7 +227,7 @@ static bool is_request(const struct scan *s)
 /* Returns what a call is for the path; PATH_CUT_KINDS: nothing. */
 static enum path_cut_kind cut_of(const struct scan *s, const struct report_call_facts *c)
 {
-	if ((c->file && !c->on_file) || c->again || is_request(s))
+	if ((c->file && !c->on_file) || c->again || is_request(s) || scan_is_stray_close(s, c))
 		return PATH_CUT_KINDS;
 	switch (s->kind) {
 	case REPORT_VFS_RW:

@@ -153,6 +153,13 @@ struct report_call_facts {
 	bool again, again_side; /* for this side (R or W), too */
 };
 
+/* Whether the row is a close(2) of a number that no file is open by, as of a program that closes all there may be: that
+ * is no work on a file. */
+static inline bool scan_is_stray_close(const struct scan *s, const struct report_call_facts *c)
+{
+	return s->kind == REPORT_CLOSE && c->failed && !c->file;
+}
+
 /* Returns the key of a process and a file for tables of pairs; 0 when the numbers are out of range. */
 static inline uint64_t report_pair_key(uint64_t pid, uint64_t fid)
 {

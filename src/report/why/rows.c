@@ -52,6 +52,8 @@ static inline uint32_t flags_of(const struct scan *scan, const struct report_cal
 {
 	if (is_shared(scan, file))
 		return WHY_CPU | WHY_CALL_SHARED;
+	if (scan_is_stray_close(scan, facts))
+		return WHY_CPU;
 	switch (scan->kind) {
 	case REPORT_VFS_RW:
 		return why_rw_flags(scan, facts, file);
