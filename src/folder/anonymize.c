@@ -126,6 +126,8 @@ static const char *const open_members[] = {
 	"clock_at_end.source",
 	"workload.start.",
 	"workload.end.",
+	"open_waits[].call",
+	"open_waits[].object",
 	"machine.cpu_model",
 	"machine.nvidia.driver",
 	"machine.nvidia.gpus[].model",

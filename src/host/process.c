@@ -43,7 +43,13 @@ int process_parse(struct process *process, pid_t pid, const char *text)
 	if ((state == 'Z' || state == 'X') && threads <= 1)
 		return -ENOENT;
 	*process = (struct process){
-		.pid = pid, .ppid = ppid, .start_ticks = start, .args_at = args, .kernel = flags & PF_KTHREAD
+		.pid = pid,
+		.ppid = ppid,
+		.start_ticks = start,
+		.args_at = args,
+		.kernel = flags & PF_KTHREAD,
+		.state = state,
+		.threads = threads,
 	};
 	process->cpu_us = (user + system) * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 	memcpy(process->comm, comm + 1, MIN((size_t)(rest - comm - 1), sizeof(process->comm) - 1));

@@ -12,6 +12,8 @@ struct process {
 	pid_t pid, ppid;
 	uint64_t start_ticks; /* since boot: distinguishes two processes that had one number in turn */
 	bool kernel; /* a kernel thread */
+	char state; /* of its first thread: a letter of proc_pid_stat(5) */
+	int threads;
 	uint64_t args_at; /* address of its arguments: another one after each exec; 0: not shown to us, or none */
 	uint64_t cpu_us; /* user and system, including threads that have ended */
 	char comm[16]; /* any bytes */

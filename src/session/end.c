@@ -234,6 +234,7 @@ static void end_hooks(struct session *session)
 
 	if (!session->cfg->all)
 		left_running_find(&session->left, &session->tracer);
+	session_hung_end(session);
 	r = tracer_emit(&session->tracer, PROBE_EMIT_STOP);
 	functions_count(session->functions, &session->status.counts.functions);
 	functions_end(TAKE_PTR(session->functions));

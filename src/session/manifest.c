@@ -29,6 +29,7 @@
 #include "session/python_path.h"
 #include "session/state.h"
 #include "trace/config.h"
+#include "trace/open_waits.h"
 #include "trace/probe.h"
 #include "trace/usage.h"
 
@@ -275,6 +276,15 @@ static void put_job(struct json *json, const struct session *session)
 	}
 	json_end(json);
 	json_end(json);
+}
+
+/* Puts who waits for whom at the end, where threads wait for long. */
+static void put_open_waits(struct json *json, const struct session *session)
+{
+	if (session->files >= FILES_CLOSED && session->hung.kept)
+		open_waits_put(json, session->hung.kept);
+	else
+		json_null(json, "open_waits");
 }
 
 /* Puts the size of the kept output. Through the service, the client has the relay, and reports what was lost. */
@@ -538,6 +548,7 @@ static void put_manifest(struct json *json, struct session *session, bool comple
 	put_workload(json, session);
 	put_allowed(json, session);
 	put_job(json, session);
+	put_open_waits(json, session);
 	put_workload_log(json, session);
 	json_array(json, "probes");
 	for (unsigned int i = 1; i < DLT_PROBES; i++)

@@ -22,6 +22,7 @@
 #include "host/stall/async_log.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
+#include "host/stall/hold_reader.h"
 #include "host/stall/process_reader.h"
 #include "session/command.h"
 #include "session/manifest.h"
@@ -249,6 +250,8 @@ static int step_reader(struct session *s)
 	r = process_reader_begin(confine_reader, s);
 	if (r < 0)
 		log_err_r(r, "the process that reads other processes cannot be started");
+	else if (hold_reader_begin(confine_reader, s) < 0)
+		log_debug("who can end a wait will not be known: its process cannot be started");
 	return r < 0 ? EXIT_DLTRACED : 0;
 }
 
@@ -415,9 +418,11 @@ static void session_free(struct session *session)
 	targets_free(&session->targets);
 	json_free(&session->manifest.head);
 	left_running_free(&session->left);
+	hung_free(&session->hung);
 	session_metrics_free(session);
 	control_close(&session->control);
 	process_reader_end();
+	hold_reader_end();
 	loop_free(&session->loop);
 	util_close(&session->signal_fd);
 	util_close(&session->tick_fd);

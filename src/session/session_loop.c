@@ -211,6 +211,7 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 		list_segments(session);
 		session_metrics_tick(session);
 		session_live_tick(session);
+		session_hung_tick(session);
 	}
 	session_try_to_end(session);
 	if (session_give_up_privileges(session)) /* the last awaited container has come */

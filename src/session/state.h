@@ -22,6 +22,7 @@
 #include "os/loop.h"
 #include "os/new_file.h"
 #include "session/command.h"
+#include "session/hung.h"
 #include "session/left_running.h"
 #include "session/status.h"
 #include "session/target.h"
@@ -88,6 +89,7 @@ struct session {
 	int workload_log_fd; /* -1: no --log */
 	struct manifest manifest;
 	struct left_running left; /* set at the end */
+	struct hung hung;
 	struct status status;
 	struct folder_watch folder_watch; /* of the trace folder */
 	struct session_writing { /* manifest.json */
@@ -217,6 +219,9 @@ void session_live_tick(struct session *s);
 void session_live_end(struct session *session);
 /* Likewise: which threads wait (waiting.c). */
 int session_waiting_answer(struct session *session, const struct control_request *rq, FILE *out);
+/* Looks who waits for whom: each second, and at the end, before the hooks are off (hung_look.c). */
+void session_hung_tick(struct session *session);
+void session_hung_end(struct session *session);
 
 /*
  * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST where it

@@ -18,6 +18,7 @@
 #include "host/rights/privileges.h"
 #include "host/stall/async_log.h"
 #include "host/stall/proxy.h"
+#include "host/stall/hold_reader.h"
 #include "host/stall/process_reader.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -225,6 +226,8 @@ static int record(struct session *session)
 		tracer_exclude(&session->tracer, session->collectors.c[i].pid);
 	if (process_reader_pid())
 		tracer_exclude(&session->tracer, process_reader_pid());
+	if (hold_reader_pid())
+		tracer_exclude(&session->tracer, hold_reader_pid());
 	creds_root();
 	r = tracer_attach(&session->tracer);
 	creds_user();
