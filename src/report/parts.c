@@ -11,6 +11,7 @@
 #include "report/disk/causes.h"
 #include "report/disk/faults.h"
 #include "report/failed/failures.h"
+#include "report/hang/hang.h"
 #include "report/files/datasets.h"
 #include "report/files/path_filter.h"
 #include "report/files/spreads.h"
@@ -168,6 +169,7 @@ const struct report_part *const report_parts[] = {
 	&report_streams_part,
 	&report_path_part,
 	&report_failed_part,
+	&report_hang_part,
 	&others,
 	NULL,
 };

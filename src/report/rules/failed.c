@@ -169,6 +169,7 @@ static void show_awaited(struct report *report, struct finding *finding)
 	if (!failure)
 		return;
 	show(finding, failure);
+	hang_show(report, finding);
 	finding_add(finding, "since then the job waited %s for what never came, until a signal or the end of the trace",
 		    FMT_NS(ns));
 }

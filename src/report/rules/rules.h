@@ -126,6 +126,13 @@ bool path_answer(const struct report *report, struct finding *answer);
 void path_evidence(struct report *report, struct finding *finding);
 /* failed.c: replaces ANSWER if the job's end, or its main wait, follows from what failed. Returns whether it does. */
 bool failed_answer(const struct report *report, struct finding *answer);
+/*
+ * hang.c: replaces ANSWER if the job waits for what nobody will end. Returns whether it does; else one that nobody has
+ * ended gets for whom the wait was.
+ */
+bool hang_answer(const struct report *report, struct finding *answer);
+/* Adds since when the first process waits, and for whom, if that wait lasted to the end. */
+void hang_show(struct report *report, struct finding *finding);
 /* Returns the answer of a job that was too short for any, or failed; NULL: it was not. */
 const struct rule *verdict_of_none(const struct report *report);
 /* Whether the processes whose waits are the job's are known; and when they waited. */

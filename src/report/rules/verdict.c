@@ -140,6 +140,7 @@ void verdict_choose(struct report *report, struct rules *rules)
 				   part(why, why->waited_ns));
 	}
 	choose_by_path(report, rules);
+	hang_answer(report, finding);
 	choose_by_failures(report, rules);
 	finding->is_bottleneck = true;
 }

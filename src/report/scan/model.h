@@ -259,6 +259,7 @@ struct report {
 	struct report_faults *faults; /* that waited for a disk */
 	struct report_cache *cache; /* the page cache by file */
 	struct report_failed *failed; /* calls and processes that failed */
+	struct report_hang *hang; /* the waits at the end */
 	struct report_allocs *allocs; /* memory that programs allocated */
 	struct report_accesses *accesses; /* and what they touched of it, and of files */
 	struct memory_map *memory; /* both as a picture; NULL: not asked for, or there is nothing to show */

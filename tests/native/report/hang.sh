@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A job that hangs is told so, with who waits for whom, when a signal ends it and with --pid; one that waits for long and
+# is answered, or would be, is not. The jobs are hangs.py's.
+. "${0%/*}/../lib.sh"
+need python3 timeout pgrep
+[ -x /usr/bin/python3 ] || skip "/usr/bin/python3"
+jobs=$here/../workloads/hangs.py
+
+# told: the answer to $t in one line.
+told() {
+	"$DLT" report "$t" >screen || fail "report: status $?"
+	sed '/^  =>/,$d' screen | tr -s '\n ' ' '
+}
+
+# job CASE: traced, ended by ^C where it hangs.
+job() {
+	rm -rf work
+	mkdir work
+	(cd work && trace -- timeout -s INT 6 /usr/bin/python3 "$jobs" "$1" 2>err) || :
+}
+
+hangs='pipes:read.of.a.pipe fifos:read.of.a.FIFO pair:recvfrom.of.a.socket'
+[ -n "$slow" ] || hangs="$hangs tcp:recvfrom.of.a.socket"
+for case in $hangs; do
+	job "${case%%:*}"
+	told | grep -q "no-answer: The job hangs.* since [0-9.]* s process .* waits in .*${case#*:} for process \([0-9]*\) .*, which waits in ${case#*:} for process" ||
+		fail "$case: $(cat screen)"
+done
+
+if [ -z "$slow" ]; then
+	job lock
+	told | grep -q 'The job hangs.* waits in wait4 for process .*, which waits in fcntl of a file for process' ||
+		fail "lock: $(cat screen)"
+fi
+
+for case in slow computes sleeps; do
+	job "$case"
+	told >told
+	! grep -q 'hangs\|never came' told || fail "$case: $(cat screen)"
+done
+
+# attached to a job that hangs already; and to one that does not, whose wait the trace does not see the end of
+for case in pipes stopped slow; do
+	/usr/bin/python3 "$jobs" "$case" &
+	parent=$!
+	await pgrep -P "$parent" >/dev/null
+	child=$(pgrep -P "$parent")
+	await grep -q '^[0-9-]* [^r]*$\|^[0-9]' "/proc/$parent/syscall"
+	trace --pid "$parent,$child" --duration 2.5s || fail "$case: status $?"
+	kill -KILL "$parent" "$child"
+	wait "$parent" || :
+	told >told
+	case $case in
+	pipes) wanted="The job hangs.* since before the trace began, process $parent .* waits in read of a pipe for process $child .*, which waits in read of a pipe for process $parent " ;;
+	stopped) wanted="The job hangs.* since before the trace began, process $parent .* waits in read of a pipe for process $child .*, which is stopped" ;;
+	slow)
+		! grep -q hangs told || fail "slow: $(cat screen)"
+		continue
+		;;
+	esac
+	grep -q "$wanted" told || fail "$case: $(cat screen)"
+done
+
+# the trace stays whole
+"$DLT" validate "$t" >out 2>&1 || fail "validate: $(cat out)"
