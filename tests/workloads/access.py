@@ -9,7 +9,6 @@ A function is a job, named with dashes; prepare_NAME makes its files. Workers ar
 a message for each file, which the job waits for. Epochs are MLPerf lines (:::MLLOG).
 """
 import ctypes
-import hashlib
 import json
 import mmap
 import os
@@ -767,35 +766,18 @@ def cold_then_warm(folder):
 # --- what loaders and trainers do -----------------------------------------------------------------
 
 
-def prepare_computing(folder):
+def prepare_sleeping_loader(folder):
     make_many(folder / "set", 40, 64 * KIB)
 
 
-prepare_computing_loader = prepare_sleeping_loader = prepare_computing
-
-
 def loader(folder, work):
-    """One worker, and WORK for each file. Returns the part of its life in which it computes."""
+    """One worker, and WORK for each file."""
     def load(send):
-        begin = time.monotonic_ns()
         for path in sorted((folder / "set").iterdir()):
             read_files([path], lambda: None)
             work()
             send()
-        return time.process_time_ns() / (time.monotonic_ns() - begin)
-    return workers(load)[0]
-
-
-def spin(ms=20, data=bytes(64 * KIB)):
-    end = time.process_time_ns() + ms * 10**6
-    while time.process_time_ns() < end:
-        for _ in range(8):
-            hashlib.sha256(data).digest()
-
-
-def computing_loader(folder):
-    busy = loader(folder, spin)
-    return {"loader-cpu-bound": busy, **({"too-few-workers": 0.6} if busy > 0.8 else {})}  # mpstat's stand-in
+    workers(load)
 
 
 def sleeping_loader(folder):
@@ -854,21 +836,17 @@ def save(folder, clock, mib):
 
 
 def checkpoints(folder, save_it):
-    """Every fourth step ends with a checkpoint. Returns the ns of all steps."""
-    begin = time.monotonic_ns()
+    """Every fourth step ends with a checkpoint."""
     epoch(1)
     for step in range(16):
         time.sleep(0.01)
         if step % 4 == 3:
             save_it()
     epoch(1, end=True)
-    return time.monotonic_ns() - begin
 
 
 def checkpoints_wait(folder):
-    clock = Clock()
-    all_ns = checkpoints(folder, lambda: save(folder, clock, 8))
-    return {"checkpoint-blocks": clock.ns["save"] / all_ns}
+    checkpoints(folder, lambda: save(folder, Clock(), 8))
 
 
 def checkpoints_behind(folder):

@@ -89,11 +89,6 @@ static bool has_sched(const struct report *r)
 	return r->why->has_sums || r->why->has_switches;
 }
 
-static bool has_cpu(const struct report *r)
-{
-	return !isnan(r->why->cpu_idle_percent);
-}
-
 static bool has_account(const struct report *r)
 {
 	const struct report_source_sum *buffered = &r->source[REPORT_BUFFERED];
@@ -154,7 +149,6 @@ static const struct {
 	  "CPU scheduling: sched.out or sched_switch.out (--probes "
 	  "+sched,+sched_switch)",
 	  "sched.out or sched_switch.out" },
-	{ RULE_CPU, has_cpu, "cpu.out (the collector cpu)", "cpu.out" },
 	{ RULE_ACCOUNT, has_account, "how much a read fetched from disk (DISK_BYTES): this kernel does not count it",
 	  "DISK_BYTES" },
 	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies", "fault.out with LAT_NS" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules about the processes that do the work: data loaders, and the main threads that train. */
+/* The rules about data loaders: what they hand over, and how they differ. */
 #include "report/rules/rules_impl.h"
 
 #include "base/fmt.h"
@@ -175,115 +175,6 @@ static void show_slow_worker(struct report *report, struct finding *finding)
 		    rules_seconds(report, e->end_ns));
 }
 
-/*
- * Returns the part of the loaders' lives in which they computed. A loader with several threads counts for its life at
- * most.
- */
-static double loader_cpu(const struct report *report, uint64_t *cpu_ns, uint64_t *life_ns)
-{
-	uint64_t busy_ns = 0;
-
-	*cpu_ns = *life_ns = 0;
-	for (uint32_t i = 0; i < report->why->loaders.n; i++) {
-		const struct why_loader *l = loader_at(report, i);
-		const struct report_proc *p = l ? table_find(&report->procs, l->pid) : NULL;
-
-		if (!p || !(p->user_ns + p->sys_ns) || !report_is_of_part(report, p))
-			continue;
-		*cpu_ns += p->user_ns + p->sys_ns;
-		busy_ns += MIN(p->user_ns + p->sys_ns, l->end_ns - l->begin_ns);
-		*life_ns += l->end_ns - l->begin_ns;
-	}
-	return *life_ns ? (double)busy_ns / (double)*life_ns : 0;
-}
-
-static double loader_cpu_bound(const struct report *r)
-{
-	uint64_t cpu_ns, life_ns;
-
-	return loader_cpu(r, &cpu_ns, &life_ns);
-}
-
-/* The cost of computing loaders: the waits for these; where the waits are not known, the loaders' CPU time. */
-static struct finding_size size_of_loader_cpu(const struct report *r)
-{
-	uint64_t cpu_ns, life_ns;
-	const double busy = loader_cpu(r, &cpu_ns, &life_ns);
-	const struct why *w = r->why;
-
-	return rules_size_of_share(r, rules_know_all_waits(r) ? w->blame_ns[WHY_CPU] / w->window_ns : busy);
-}
-
-static void show_loader_cpu_bound(struct report *r, struct finding *f)
-{
-	uint64_t cpu_ns, life_ns;
-
-	loader_cpu(r, &cpu_ns, &life_ns);
-	finding_add(f, "loaders used %s of CPU time in %s of their lives", FMT_NS(cpu_ns), FMT_NS(life_ns));
-	rules_show_when(r, f);
-}
-
-/* Returns the part of the waits in which most loaders computed while CPUs were idle. */
-static double busy_waits(const struct why *w)
-{
-	return w->blame_ns[WHY_CPU] + w->blame_ns[WHY_CACHE] + w->blame_ns[WHY_DISK] + w->blame_ns[WHY_META];
-}
-
-static double too_few_workers(const struct report *r)
-{
-	const struct why *w = r->why;
-
-	return w->loaders.n && w->waited_ns >= 0.1 * w->window_ns && busy_waits(w) >= 0.5 * w->waited_ns ?
-		       w->cpu_idle_percent / 100 :
-		       0;
-}
-
-static struct finding_size size_of_busy_loaders(const struct report *r)
-{
-	return rules_size_of_share(r, busy_waits(r->why) / r->why->window_ns);
-}
-
-static void show_too_few_workers(struct report *r, struct finding *f)
-{
-	const struct why *w = r->why;
-
-	finding_add(f,
-		    "%.0f %% of the machine's CPU time was not used, while trainers waited %.1f %% of "
-		    "theirs and loaders were busy",
-		    w->cpu_idle_percent, rules_percent(w->waited_ns, w->window_ns));
-	rules_show_when(r, f);
-}
-
-/* --- the trainer ------------------------------------------------------------------------------ */
-
-static double checkpoint_blocks(const struct report *r)
-{
-	const struct why *w = r->why;
-	double own_ns = 0;
-
-	for (uint32_t i = 0; i < w->n_trainers; i++)
-		own_ns += (double)w->trainer[i].own_ns[WHY_WRITE];
-	/* a call may have begun before the window */
-	return w->window_ns > 0 ? MIN(own_ns / w->window_ns, 1.0) : 0;
-}
-
-static void show_checkpoint_blocks(struct report *report, struct finding *finding)
-{
-	const struct why_longest *top = &report->why->longest[WHY_WRITE];
-
-	finding_add(finding,
-		    "main threads that train wrote and synced files in %.1f %% of the time "
-		    "that is looked at",
-		    100 * checkpoint_blocks(report));
-	for (unsigned int i = 0; i < top->n; i++) {
-		autofree char *path = top->call[i].fid ? report_path_of(report, top->call[i].fid, NULL, 0) : NULL;
-
-		finding_add(finding, "%s from %.3f s on, process %u, %s", FMT_NS(top->call[i].lat_ns),
-			    rules_seconds(report, top->call[i].end_ns - top->call[i].lat_ns), top->call[i].pid,
-			    path ? path : "no file");
-	}
-}
-
 const struct rule rules_of_workers[] = {
 	{ .code = "batch-copies",
 	  .title = "Loaders copy their batches into shared memory",
@@ -297,27 +188,6 @@ const struct rule rules_of_workers[] = {
 	  .evidence = show_batch_copies,
 	  .advice = "Hand over fewer bytes: keep samples as uint8 and convert them on the GPU, crop and scale them in "
 		    "the loader. Huge pages for /dev/shm (mount option huge=within_size) make its memory cheaper." },
-	{ .code = "checkpoint-blocks",
-	  .title = "Training stands still while a checkpoint is written",
-	  .number = "time in which main threads that train write and sync files, among all time",
-	  .threshold = 0.05,
-	  .needs = RULE_RW | RULE_WAITS | RULE_TRAINS,
-	  .is_share = true,
-	  .measure = checkpoint_blocks,
-	  .evidence = show_checkpoint_blocks,
-	  .advice = "Write checkpoints from another thread or process, to memory or a local disk "
-		    "first." },
-	{ .code = "loader-cpu-bound",
-	  .title = "Data loaders have too little CPU time",
-	  .number = "CPU time of the loaders that have ended, among their lives",
-	  .threshold = 0.8,
-	  .needs = 0,
-	  .is_share = true,
-	  .measure = loader_cpu_bound,
-	  .size = size_of_loader_cpu,
-	  .evidence = show_loader_cpu_bound,
-	  .advice = "More workers where CPUs are idle; a faster decoder, smaller samples, or "
-		    "decoding on the GPU where they are not." },
 	{ .code = "slow-worker",
 	  .title = "One worker takes longer for a sample than the others",
 	  .number = "longest time in calls on files for each file opened, in relation to the workers' median; of a "
@@ -338,16 +208,5 @@ const struct rule rules_of_workers[] = {
 	  .size = size_of_more_data,
 	  .evidence = show_straggler_data,
 	  .advice = "Deal samples out by their size." },
-	{ .code = "too-few-workers",
-	  .title = "CPUs are idle while training waits for loaders",
-	  .number = "the machine's idle CPU time, where trainers waited for 10 % of the time, half of that for busy "
-		    "loaders",
-	  .threshold = 0.3,
-	  .needs = RULE_CPU | RULE_WAITS | RULE_TRAINS,
-	  .is_share = true,
-	  .measure = too_few_workers,
-	  .size = size_of_busy_loaders,
-	  .evidence = show_too_few_workers,
-	  .advice = "Use more loaders (num_workers), and let them prefetch more." },
 	{ .code = NULL },
 };

@@ -12,35 +12,16 @@ need python3 tar gzip
 [ -x /usr/bin/python3 ] || skip "/usr/bin/python3"
 access=$here/../workloads/access.py
 
-# helpers/idle says how idle the machine is, so that other processes do not decide it.
-cat >helpers/mpstat <<'EOF'
-#!/bin/sh
-echo "Linux 6.0.0 (x)  2026-11-24  _x86_64_  (2 CPU)"
-while :; do
-	idle=$(cat "${0%/*}/idle")
-	echo
-	echo "10:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle"
-	for cpu in all 0 1; do
-		echo "10:00:00     $cpu   $((100 - idle)).00  0.00  0.00  0.00  0.00  0.00  0.00  0.00  0.00  $idle.00"
-	done
-	sleep 0.1
-done
-EOF
-chmod 755 helpers/mpstat
-echo 60 >helpers/idle
-
 # CODE; problem or fact; the job that has it; by how many % the report's number may differ from the job's; near misses.
 # Counts are exact except for Python's own calls; times are taken by two clocks around the same calls.
 cat >table <<'EOF'
 batch-copies      problem shared-batches       25  shared-once sleeping-loader
 cache-too-small   problem reread-dropped        3  reread-cached reread-direct read-ahead
-checkpoint-blocks problem checkpoints-wait     15  checkpoints-behind
 checkpoint-stall  problem steps-that-save         3  steps-saved-behind uneven-steps checkpoints-wait
 failed-opens      problem missing-files         5  opens
 fault-storm       problem fault-storm          25  mapped-warm mapped-read-ahead
 file-imbalance    problem one-reads-more        1  shared-evenly sampled
 first-batch       problem late-first-batches      3  late-batches steps-that-save
-loader-cpu-bound  problem computing-loader     10  sleeping-loader
 metadata-time     problem metadata             25  few-imports imports appends
 misaligned        problem misaligned            1  aligned appends+fact
 no-readahead      problem no-read-ahead-at-all  1  read-ahead-large
@@ -64,7 +45,6 @@ straggler-data    problem one-reads-more        1  shared-evenly sampled
 sync-often        problem syncs                10  one-sync appends
 tiny-reads        fact    small-reads           1  whole-files
 tiny-reads        problem tiny-reads            1  whole-files few-imports
-too-few-workers   problem computing-loader      1  computing-loader-busy sleeping-loader
 write-intensive   fact    writes-much           1  reads-much
 write-often       fact    writes-much           1  reads-much
 EOF
@@ -73,10 +53,9 @@ EOF
 
 # job NAME: traced, with its report; its files are removed then.
 job() {
-	name=${1%-busy}
-	"$access" --prepare "$name" "$mnt/job" || fail "--prepare $name"
-	trace --log --collectors cpu -- sh -c "$long" sh "$here/first" /usr/bin/python3 "$access" "$name" "$mnt/job" account >log ||
-		fail "$name: status $?: $(cat log)"
+	"$access" --prepare "$1" "$mnt/job" || fail "--prepare $1"
+	trace --log -- sh -c "$long" sh "$here/first" /usr/bin/python3 "$access" "$1" "$mnt/job" account >log ||
+		fail "$1: status $?: $(cat log)"
 	"$DLT" report --json "$t" >"reports/$1.json" || fail "report --json: status $?"
 	cp account "reports/$1.account"
 	rm -rf "$mnt/job"
@@ -85,12 +64,9 @@ job() {
 disk_ext4 400M
 echo 128 >"/sys/block/$disk/queue/read_ahead_kb" || fail "read_ahead_kb"
 mkdir reports
-for name in $(awk '{ print $3; for (i = 5; i <= NF; i++) { sub(/\+.*/, "", $i); print $i } }' table | grep -v -e -busy | sort -u); do
+for name in $(awk '{ print $3; for (i = 5; i <= NF; i++) { sub(/\+.*/, "", $i); print $i } }' table | sort -u); do
 	job "$name"
 done
-echo 10 >helpers/idle
-job computing-loader-busy
-echo 60 >helpers/idle
 for try in 1 2 3 4 5; do
 	python3 -B "$here/checks/rules.py" reports table "$here/../../docs/rules.md" >said
 	case $? in
