@@ -309,7 +309,6 @@ static void show_unknown(struct report *report, struct finding *finding)
 	}
 	if (why->seen < WHY_SEEN_PHASES)
 		show_no_training(report, finding);
-	why_show_did(report, finding);
 	if (!rules_know_job(report))
 		return;
 	if (why->basis == WHY_BY_NOTHING) {
@@ -348,12 +347,6 @@ static void show_computing(struct report *r, struct finding *f)
 			    FMT_BYTES(s->read_bytes), FMT_NS(s->read_files_ns));
 }
 
-static void show_sleeping(struct report *r, struct finding *f)
-{
-	waits_show(r, f);
-	why_show_did(r, f);
-}
-
 /* --- causes outside of the job ------------------------------------------------------------------------- */
 
 /* Returns the part of the waits that nothing in the job explains. (With loaders, the trainers waited for the loaders.)
@@ -361,12 +354,6 @@ static void show_sleeping(struct report *r, struct finding *f)
 static double outside(const struct report *r)
 {
 	return r->why->has_sums && !r->why->loaders.n ? waits_part(r, WHY_OTHER) : 0;
-}
-
-static void show_outside(struct report *r, struct finding *f)
-{
-	waits_show(r, f);
-	why_show_did(r, f);
 }
 
 #define TRAINER_BOUND_NEEDS (RULE_RW | RULE_WAITS | RULE_TRAINS | RULE_NO_MORE)
@@ -428,7 +415,7 @@ const struct rule rule_idle = {
 	.needs = RULE_WAITS | RULE_SCHED,
 	.is_share = true,
 	.measure = sleeping,
-	.evidence = show_sleeping,
+	.evidence = waits_show,
 	.advice = "It does not wait for storage. See what the program sleeps for: polling, a back-off, a rate limit.",
 };
 
@@ -519,7 +506,7 @@ const struct rule rules_of_waits[] = {
 	  .waits = true,
 	  .is_share = true,
 	  .measure = outside,
-	  .evidence = show_outside,
+	  .evidence = waits_show,
 	  .advice = "What serves it is not in this trace: a server, a container's or a cluster's daemon, a program "
 		    "that was running before. Trace that, too (--pid, --container, or on its host)." },
 	{ .code = NULL },

@@ -170,19 +170,6 @@ static double asleep_ns(const struct scan *s)
 	return (double)(scan_number(s, COL_DISK_NS) + scan_number(s, COL_BLOCKED_NS) + scan_number(s, COL_SLEEP_NS));
 }
 
-/* Adds the row to the sums of its process, with the SHARE of its interval that lies in the window. */
-static void did(const struct scan *s, double share)
-{
-	struct why_did *d = &s->report->why->did;
-
-	if (!scan_is(s, COL_CALL, "-")) {
-		why_did(d, scan_field(s, COL_CALL), share * asleep_ns(s));
-		return;
-	}
-	d->run_ns += share * (double)scan_number(s, COL_RUN_NS);
-	d->runq_ns += share * (double)scan_number(s, COL_RUNQ_NS);
-}
-
 static void add_to_sleeps(const struct scan *s, const struct sleep_call *call, double share, struct sleeps *to)
 {
 	if (call) {
@@ -286,7 +273,6 @@ static void take_sum(struct scan *scan, void *own)
 		add_to_sleeps(scan, call, (double)(MIN(span.end_ns, trainer->begin_ns) - span.begin_ns) / all_ns,
 			      &trainer->before);
 	sums->any = true;
-	did(scan, looked_at);
 	if (call && call->for_others)
 		add_to_waits(scan, sums, (uint32_t)(trainer - why->trainer), &span);
 }

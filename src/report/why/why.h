@@ -224,16 +224,6 @@ struct why_sums {
 	uint64_t network_ns;
 };
 
-/* What the main threads of possible trainers did, by sched.out. */
-struct why_did {
-	double run_ns, runq_ns;
-	struct why_did_call {
-		char name[24];
-		double ns; /* time asleep or waiting in it */
-	} call[32];
-	unsigned int n_calls;
-};
-
 /* Output for people: no process of the job reads it. */
 struct why_output {
 	uint64_t fid, writes, bytes, ns;
@@ -289,7 +279,6 @@ struct why {
 	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
 	uint64_t begin_ns, end_ns; /* of the trace */
 
-	struct why_did did;
 	struct why_reclaims reclaims;
 	struct sleeps others; /* all threads of the job's processes that neither train nor load */
 
@@ -353,11 +342,7 @@ struct report_file;
 struct report_proc;
 struct reader_field;
 
-/* --- for rules ------------------------------------------------------------------------------------ */
-
-struct finding;
-/* Adds a line of evidence: what the main threads of possible trainers did. */
-void why_show_did(const struct report *report, struct finding *finding);
+/* --- for pages ------------------------------------------------------------------------------------ */
 
 /* Returns the role of PROC, which may be NULL: trainer, loader, or other; where no trainer was found, by names. */
 const char *why_role_name(const struct report *report, const struct report_proc *proc);

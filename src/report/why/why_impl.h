@@ -220,9 +220,6 @@ void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, voi
 /* Notes the end of the trace. */
 void why_faults_end(struct why_faults *f, cover_fn take, void *ctx);
 
-/* did.c: adds a wait of NS in CALL, of the main thread of a possible trainer. */
-void why_did(struct why_did *did, struct reader_field call, double ns);
-
 /* walk.c: walks all calls again, by time. Returns 0 or -errno. */
 int why_walk(struct report *report);
 
