@@ -14,12 +14,10 @@ enum why_call_flag {
 	WHY_CALL_ON_FILE = 16,
 	WHY_CALL_RECEIVES = 32, /* reads from a pipe or the like */
 	WHY_CALL_SENDS = 64,
-	WHY_CALL_FETCHED = 128, /* a read that fetched from a disk */
-	WHY_CALL_SLOW = 256, /* a read that fetched nothing, but took as long as one from storage */
-	WHY_CALL_SAMPLE = 512, /* an open for reading of a file on a disk or network */
-	WHY_CALL_NVIDIA = 1024, /* an open of a device of NVIDIA's driver */
-	WHY_CALL_SOFTWARE = 2048, /* on a program, a package or a file of the system */
-	WHY_CALL_SHARED = 4096, /* makes, sizes or removes a file of shared memory */
+	WHY_CALL_SAMPLE = 128, /* an open for reading of a file on a disk or network */
+	WHY_CALL_NVIDIA = 256, /* an open of a device of NVIDIA's driver */
+	WHY_CALL_SOFTWARE = 512, /* on a program, a package or a file of the system */
+	WHY_CALL_SHARED = 1024, /* makes, sizes or removes a file of shared memory */
 };
 
 _Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SHARED >> CALLSTORE_FLAGS_BITS == 0,

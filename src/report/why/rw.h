@@ -85,18 +85,12 @@ static inline uint32_t why_software_flag(const struct report_file *f)
 static inline uint32_t why_rw_flags(const struct scan *scan, const struct report_call_facts *facts,
 				    const struct report_file *file)
 {
-	enum why_state state;
-
 	if (!file || !facts->on_file) {
 		if (!facts->write)
 			return WHY_QUEUE | WHY_CALL_RECEIVES;
 		return WHY_QUEUE | (why_is_standard(scan) ? 0 : WHY_CALL_SENDS);
 	}
-	state = why_rw_state(scan, facts, file);
-	if (facts->write)
-		return state | WHY_CALL_ON_FILE | why_software_flag(file);
-	return state | WHY_CALL_ON_FILE | why_software_flag(file) | (facts->disk_bytes ? WHY_CALL_FETCHED : 0) |
-	       (state == WHY_CACHE && why_is_slow(facts) ? WHY_CALL_SLOW : 0);
+	return why_rw_state(scan, facts, file) | WHY_CALL_ON_FILE | why_software_flag(file);
 }
 
 /* Returns the parts of a row that the second pass needs; FLAGS are enum why_call_flag. */

@@ -240,52 +240,15 @@ static void take_sample(struct why_walk *walk, struct why_role *role, const stru
 		why_add_work(walk->why, e, row->kept.pid, &role->work, 0, 1);
 }
 
-/* Returns the time of the process's reads from the page cache: in all, and during the waits for it. */
-static void cached(const struct why_role *role, double *ns, double *idle_ns)
-{
-	*ns = role->loader ? role->loader->ns[WHY_CACHE] : (double)role->trainer->own_ns[WHY_CACHE];
-	*idle_ns = role->loader ? role->loader->idle_ns[WHY_CACHE] : (double)role->trainer->own_idle_ns[WHY_CACHE];
-}
-
-/*
- * Keeps a slow read that fetched nothing: it may have waited for pages that another read fetches. That is known when
- * the other read ends.
- */
-static void doubt(struct why_walk *walk, const struct why_role *role, const struct why_call_row *row, double ns,
-		  double idle_ns)
-{
-	struct why_doubt d = {
-		.fid = why_call_fid(walk->r, row),
-		.begin_ns = row->begin_ns,
-		.end_ns = row->kept.end_ns,
-		.loader = role->loader,
-		.trainer = role->trainer,
-	};
-
-	cached(role, &d.ns, &d.idle_ns);
-	d.ns -= ns;
-	d.idle_ns -= idle_ns;
-	why_doubt(&walk->doubts, &d);
-}
-
 static void take(struct why_walk *walk, struct why_role *role, const struct why_call_row *row)
 {
-	const bool slow = why_call_is(row, WHY_CALL_SLOW);
-	double ns = 0, idle_ns = 0;
-
-	if (why_doubts_any(&walk->doubts, row->begin_ns) && why_call_is(row, WHY_CALL_FETCHED))
-		why_doubts_end(walk->why, &walk->doubts, why_call_fid(walk->r, row), row->begin_ns);
 	if (why_call_is(row, WHY_CALL_SAMPLE))
 		take_sample(walk, role, row);
 	if (!role->loader && !role->trainer)
 		return;
 	if (role->trainer && why_call_is(row, WHY_CALL_NVIDIA))
 		role->trainer->uses_gpu = true;
-	if (slow)
-		cached(role, &ns, &idle_ns);
 	take_call(walk, role, row);
-	if (slow)
-		doubt(walk, role, row, ns, idle_ns);
 }
 
 /* --- the merge ------------------------------------------------------------------------------------------ */

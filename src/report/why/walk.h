@@ -37,7 +37,6 @@ struct why_walk {
 	uint64_t last_pid;
 	struct why_role *last_role, nobody;
 	struct cover *covers;
-	struct why_doubts doubts;
 	struct why_switches switches;
 	struct why_fault_rows fault_rows;
 };

@@ -183,27 +183,6 @@ int why_files_begin(struct why *w);
 /* To be called after the last row. */
 void why_files_end(struct report *report);
 
-/* doubts.c: slow reads that fetched nothing, until it is known whether another read fetched at that time. */
-struct why_doubts {
-	struct why_doubt {
-		uint64_t fid, begin_ns, end_ns;
-		struct why_loader *loader; /* the reader: one of these two */
-		struct why_trainer *trainer;
-		double ns, idle_ns; /* the time added to its WHY_CACHE */
-	} v[256];
-	unsigned int n; /* all that were added; only the last 256 are kept */
-	uint64_t latest_ns; /* a read that began later cannot settle any of them */
-};
-void why_doubt(struct why_doubts *d, const struct why_doubt *doubt);
-/* Whether a read that began at BEGIN can settle any doubt, as few can. */
-static inline bool why_doubts_any(const struct why_doubts *d, uint64_t begin_ns)
-{
-	return begin_ns < d->latest_ns;
-}
-/* A read of FID that began at BEGIN fetched from a disk: reads in flight then waited for it, and not for the page
- * cache. */
-void why_doubts_end(const struct why *w, struct why_doubts *d, uint64_t fid, uint64_t begin_ns);
-
 /* faults.c: a thread's uninterruptible waits since its last call, kept until it is known whether they were in a call.
  */
 struct why_faults {
