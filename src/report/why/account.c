@@ -182,7 +182,7 @@ static void of_loader(const struct report *report, const struct why_loader *load
 	if (report->why->has_sums) {
 		pipes_ns = sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE] - loader->ns[WHY_DISK] -
 			   loader->ns[WHY_CACHE] - loader->ns[WHY_WRITE];
-		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], report->why->has_switches);
+		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], false);
 		take_out_faults(account, loader->fault_ns);
 		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], false);
 		add_sleeps(account, sleeps, MAX(pipes_ns, 0.0), NULL);

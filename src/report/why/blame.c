@@ -43,9 +43,11 @@ static void resolve_gap(struct report *report, struct why_loader *loader)
 	struct why *why = report->why;
 	double gap_ns = MAX(loader->alive_idle_ns - sum_of(loader->idle_ns), 0.0), all_ns;
 
-	if (why->has_sums && !why->has_switches) {
+	if (why->has_sums && !why->has_switches) { /* which have this time already */
 		loader->idle_ns[WHY_CPU] += take(&gap_ns, loader->run_idle_ns - loader->idle_ns[WHY_CACHE]);
 		loader->idle_ns[WHY_RUNQ] += take(&gap_ns, loader->runq_idle_ns);
+	}
+	if (why->has_sums) {
 		loader->idle_ns[WHY_DISK] += take(&gap_ns, loader->fault_idle_ns);
 		loader->idle_ns[WHY_META] += take(&gap_ns, loader->stat_idle_ns);
 		loader->idle_ns[WHY_QUEUE] += take(&gap_ns, loader->sleep_idle_ns - loader->idle_ns[WHY_QUEUE]);

@@ -298,6 +298,7 @@ static bool trainers_by_sums(struct report *report)
 	there = why->n_trainers && each(report, "sched", take_sum, &s) && s.any;
 	for (uint32_t i = 0; i < why->n_trainers; i++) {
 		struct why_trainer *trainer = &why->trainer[i];
+		uint64_t fault_ns;
 
 		for (uint64_t bin = 0; there && s.waits[i] && bin * s.bin_ns < all_ns && !why->has_switches; bin++) {
 			uint64_t length_ns = MIN(s.bin_ns, all_ns - bin * s.bin_ns);
@@ -307,12 +308,14 @@ static bool trainers_by_sums(struct report *report)
 				     report->first_ns + bin * s.bin_ns + length_ns, MIN(waits, 1));
 		}
 		free(s.waits[i]);
-		if (why->has_switches)
-			continue;
-		trainer->runq_ns = trainer->main.runq_ns;
 		/* at most the whole window: a damaged trace may have any number */
-		trainer->own_ns[WHY_DISK] +=
-			(uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
+		fault_ns = (uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
+		trainer->own_ns[WHY_DISK] += fault_ns;
+		if (why->has_switches) { /* which have this time among the waits */
+			trainer->own_idle_ns[WHY_DISK] += fault_ns;
+			continue;
+		}
+		trainer->runq_ns = trainer->main.runq_ns;
 		trainer->own_ns[WHY_META] +=
 			(uint64_t)MIN(trainer->main.ns[SLEEP_STAT], (double)(trainer->end_ns - trainer->begin_ns));
 	}
@@ -404,7 +407,7 @@ void why_read_loader_sched(struct report *report)
 {
 	struct why *w = report->why;
 
-	if (w->has_sums && !w->has_switches)
+	if (w->has_sums)
 		each(report, "sched", take_loader_sum, NULL);
 	if (w->has_sums && why_any_by(w, WHY_BY_REGIONS))
 		each(report, "sched", take_fetching_sum, NULL);

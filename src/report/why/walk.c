@@ -209,8 +209,6 @@ static void take_call(struct why_walk *walk, struct why_role *role, const struct
 	struct why_longest *longest = &walk->why->longest[x.state];
 	struct why_epoch *epoch;
 
-	if (walk->switches.faults.n)
-		why_switches_call(walk, row);
 	if (on_file && !why_call_is(row, WHY_CALL_SOFTWARE) && is_among_longest(longest, row) &&
 	    why_looked_at(role->trainer ? role->trainer : &walk->why->trainer[role->loader->trainer], begin_ns, end_ns))
 		keep_longest(longest, walk->r, row);
@@ -350,7 +348,7 @@ int why_walk(struct report *report)
 	for (size_t i = 0; m && i < ARRAY_SIZE(files); i++)
 		why_calls_close(&m->stream[i].calls);
 	if (walk) {
-		why_switches_end(walk);
+		why_switches_end(&walk->switches);
 		table_free(&walk->roles);
 		free(walk->covers);
 	}

@@ -21,7 +21,6 @@ struct why_switches {
 	struct scan scan;
 	bool open, more;
 	struct table threads; /* when each running thread of a loader began to run, by TID */
-	struct table faults; /* waits in page faults, by TID */
 };
 
 /* fault.out, positioned at its next row of a program's own page fault with a time. */
@@ -79,9 +78,7 @@ void why_add_io(const struct why_stretch *stretch, uint64_t begin_ns, uint64_t e
 void why_switches_open(struct why_switches *s, struct report *r);
 /* Takes the next row; there must be one. */
 void why_switches_take(struct why_walk *w);
-/* Settles the waits for pages before ROW, of its thread. */
-void why_switches_call(struct why_walk *w, const struct why_call_row *row);
-void why_switches_end(struct why_walk *walk);
+void why_switches_end(struct why_switches *s);
 
 /* F has no rows at all when the trace has no times of page faults. */
 void why_fault_rows_open(struct why_fault_rows *f, struct report *r);

@@ -183,22 +183,6 @@ int why_files_begin(struct why *w);
 /* To be called after the last row. */
 void why_files_end(struct report *report);
 
-/* faults.c: a thread's uninterruptible waits since its last call, kept until it is known whether they were in a call.
- */
-struct why_faults {
-	uint64_t left_ns; /* since when it waits uninterruptibly; 0: it does not */
-	unsigned int n;
-	struct {
-		uint64_t begin_ns, end_ns;
-	} v[64];
-};
-/* Notes that the thread could run again at END. Calls TAKE for waits that were in no call. */
-void why_faults_woke(struct why_faults *f, uint64_t end_ns, cover_fn take, void *ctx);
-/* Notes the end of a call of the thread that began at BEGIN. */
-void why_faults_call(struct why_faults *f, uint64_t begin_ns, cover_fn take, void *ctx);
-/* Notes the end of the trace. */
-void why_faults_end(struct why_faults *f, cover_fn take, void *ctx);
-
 /* walk.c: walks all calls again, by time. Returns 0 or -errno. */
 int why_walk(struct report *report);
 

@@ -209,6 +209,21 @@ static void waits_for_a_cpu_in_fetches_count_once(void **state)
 	report_free(r);
 }
 
+/* A process that loads by itself from mapped data waits in its own faults. */
+static void faults_of_a_trainer_without_loaders_are_its_own(void **state)
+{
+	struct report *r;
+
+	put_alone("python", 8 * S);
+	put_rw(100, step(0) + 2000, 1000, 'R', 2 * MiB, 0, 0, 2);
+	for (unsigned int i = 0; i < STEPS; i++)
+		put(SCHED, step(i) + S, "100\t100\tx\ttarget\t-\tfault\t%llu\t9\t-\t-\t-\t%llu\t0\t0\t%llu", N(S),
+		    N(600 * MS), N(S));
+	r = loaded();
+	expect_near(is_bottleneck(r, "storage-read")->measure, 0.6);
+	report_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +236,7 @@ int main(void)
 		IN_TREE(a_process_without_rows_of_sched_out_does_not_compute),
 		IN_TREE(what_waits_before_exec_is_not_the_job),
 		IN_TREE(waits_for_a_cpu_in_fetches_count_once),
+		IN_TREE(faults_of_a_trainer_without_loaders_are_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
