@@ -30,7 +30,6 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
 	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
 	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are only in sched.out",
-	[WHY_BY_CPU_TIME] = "at most, by CPU time: waits in poll(2) and the like are only in sched.out",
 	[WHY_BY_NOTHING] = "not known",
 	[WHY_BY_SEVERAL] = "measured in different ways",
 };

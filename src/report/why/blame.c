@@ -12,7 +12,6 @@
 #include "report/why/why_impl.h"
 
 #define NO_CALLS 0.05 /* of the time: with fewer waits in its calls, a process may wait in untraced calls */
-#define FEW_CALLS 0.5 /* of the waits that there must be: with fewer in its calls, it waits in others, too */
 
 static double sum_of(const double v[WHY_STATES])
 {
@@ -68,10 +67,6 @@ static void finish_loaders(struct report *report)
 		if (!loader)
 			continue;
 		trainer = &report->why->trainer[loader->trainer];
-		for (unsigned int s = 0; trainer->basis == WHY_BY_CPU_TIME && s < WHY_STATES; s++)
-			loader->idle_ns[s] = loader->ns[s] * trainer->cpu_wait; /* it is not known when it waited */
-		if (trainer->basis == WHY_BY_CPU_TIME)
-			loader->shared_idle_ns = loader->shared_ns * trainer->cpu_wait;
 		loader->alive_idle_ns = (double)why_waited_then(report->why, trainer, loader->begin_ns, loader->end_ns);
 		resolve_gap(report, loader);
 	}
@@ -80,37 +75,24 @@ static void finish_loaders(struct report *report)
 /* --- trainers ----------------------------------------------------------------------------------------- */
 
 /*
- * A trainer may wait in calls that are not traced, such as poll(2) and futex(2). Its CPU time is used instead where its
- * calls show hardly any wait, or only few of the waits that there must be even if all of its CPU time lies in the
- * window. Where its CPU time is not known, or means nothing because a GPU works meanwhile, all time outside of its
- * calls is unseen.
+ * A trainer may wait in calls that are not traced, such as poll(2) and futex(2): for as long as its CPU time leaves,
+ * or, where that is not known, or means nothing because a GPU works meanwhile, in all time outside of its calls.
  */
-static void estimate(struct report *report, struct why_trainer *trainer, double window_ns)
+static void find_unseen(struct report *report, struct why_trainer *trainer, double window_ns)
 {
 	const struct report_proc *proc = table_find(&report->procs, trainer->pid);
-	double waited_ns = (double)why_waited(report->why, trainer, trainer->begin_ns, trainer->end_ns), wait;
+	double seen_ns = (double)why_waited(report->why, trainer, trainer->begin_ns, trainer->end_ns), most = 1;
 	const bool uses_gpu = trainer->uses_gpu || (proc && proc->on_gpu);
-	const double cpu_ns = proc && proc->end_ns ? (double)(proc->user_ns + proc->sys_ns) : 0;
 
 	if (trainer->basis != WHY_BY_CALLS)
 		return;
 	for (unsigned int s = 0; s < WHY_STATES; s++)
-		waited_ns += (double)trainer->own_ns[s];
-	if (uses_gpu || cpu_ns <= 0) {
-		trainer->unseen_ns = MAX(window_ns - waited_ns, 0.0);
-		if (uses_gpu && waited_ns <= NO_CALLS * window_ns)
-			trainer->basis = WHY_BY_NOTHING;
-		return;
-	}
-	wait = 1 - cpu_ns / (double)(proc->end_ns - proc->begin_ns);
-	if (wait * window_ns <= waited_ns)
-		return;
-	if (waited_ns > NO_CALLS * window_ns && waited_ns > FEW_CALLS * (window_ns - cpu_ns)) {
-		trainer->unseen_ns = wait * window_ns - waited_ns;
-		return;
-	}
-	trainer->basis = trainer->then = WHY_BY_CPU_TIME;
-	trainer->cpu_wait = wait;
+		seen_ns += (double)trainer->own_ns[s];
+	if (!uses_gpu && proc && proc->end_ns)
+		most -= (double)(proc->user_ns + proc->sys_ns) / (double)(proc->end_ns - proc->begin_ns);
+	trainer->unseen_ns = MAX(most * window_ns - seen_ns, 0.0);
+	if (uses_gpu && seen_ns <= NO_CALLS * window_ns)
+		trainer->basis = WHY_BY_NOTHING;
 }
 
 /* Puts the trainer's own calls into OWN: of each sample of its GPU, at most the time in which the GPU was idle. */
@@ -189,8 +171,7 @@ static double own_and_all(struct why *why, struct why_trainer *trainer, double o
 		if (trainer->basis == WHY_BY_GPU || !why_waits_outside(trainer, s))
 			continue;
 		own[s] = MAX(own[s], (double)trainer->own_ns[s]);
-		if (trainer->basis != WHY_BY_CPU_TIME)
-			all_ns += MAX((double)trainer->own_ns[s] - (double)trainer->own_idle_ns[s], 0.0);
+		all_ns += MAX((double)trainer->own_ns[s] - (double)trainer->own_idle_ns[s], 0.0);
 	}
 	if (trainer->basis == WHY_BY_GPU)
 		own_by_samples(why, trainer, own);
@@ -369,7 +350,7 @@ void why_blame(struct report *r)
 	struct why *w = r->why;
 
 	for (uint32_t i = 0; i < w->n_trainers; i++)
-		estimate(r, &w->trainer[i], (double)(w->trainer[i].end_ns - w->trainer[i].begin_ns));
+		find_unseen(r, &w->trainer[i], (double)(w->trainer[i].end_ns - w->trainer[i].begin_ns));
 	w->basis = basis_of_all(w);
 	finish_loaders(r);
 	for (uint32_t i = 0; i < w->n_trainers; i++)

@@ -284,7 +284,7 @@ void why_epochs_end(struct report *report)
 		for (unsigned int k = 0; k < epoch->n_slow; k++)
 			epoch->slow[k].path = report_path_of(report, epoch->slow[k].fid, NULL, 0);
 		for (uint32_t k = 0; k < why->n_trainers; k++) {
-			if (!why_knows_when(&why->trainer[k]))
+			if (!why_knows_waits(&why->trainer[k]))
 				continue;
 			epoch->waited_ns += epoch->own_ns[k];
 			epoch->waited_ns += saves_beside(&why->trainer[k], epoch);

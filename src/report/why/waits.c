@@ -6,9 +6,9 @@
 #include "report/why/why_impl.h"
 
 const char *const why_basis_names[WHY_BASES] = {
-	[WHY_BY_GPU] = "gpu",         [WHY_BY_REGIONS] = "regions", [WHY_BY_SWITCHES] = "sched_switch",
-	[WHY_BY_SUMS] = "sched",      [WHY_BY_CALLS] = "calls",     [WHY_BY_CPU_TIME] = "cpu_time",
-	[WHY_BY_NOTHING] = "nothing", [WHY_BY_SEVERAL] = "mixed",
+	[WHY_BY_GPU] = "gpu",       [WHY_BY_REGIONS] = "regions", [WHY_BY_SWITCHES] = "sched_switch",
+	[WHY_BY_SUMS] = "sched",    [WHY_BY_CALLS] = "calls",     [WHY_BY_NOTHING] = "nothing",
+	[WHY_BY_SEVERAL] = "mixed",
 };
 
 /* A call or an epoch that begins before the part that is looked at counts from the part's begin on. */

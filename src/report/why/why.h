@@ -70,7 +70,6 @@ enum why_basis {
 	WHY_BY_SWITCHES, /* sched_switch.out: none of its threads could run */
 	WHY_BY_SUMS, /* sched.out: its main thread did not run */
 	WHY_BY_CALLS, /* its main thread's calls on pipes and the like */
-	WHY_BY_CPU_TIME, /* its CPU time at exit: how much it waited, but not when */
 	WHY_BY_NOTHING,
 	WHY_BY_SEVERAL, /* for all trainers together: their sources differ */
 	WHY_BASES,
@@ -121,7 +120,6 @@ struct why_trainer {
 	struct sleeps before; /* of its main thread before the window, which begins with its data */
 	struct sleeps
 		fetching; /* WHY_BY_REGIONS: of its main thread in its waits, spread evenly over each row's time */
-	double cpu_wait; /* WHY_BY_CPU_TIME: the part of its time */
 	double unseen_ns; /* WHY_BY_CALLS: time in its window that it may have waited in calls that are not traced */
 	uint32_t loaders;
 	struct spans at_work; /* any of its several loaders was in a call on a file, or on a CPU or waiting for one */
@@ -316,15 +314,10 @@ static inline bool why_knows_disk(const struct why_epoch *e)
 	return !e->reads || e->unaccounted < e->reads;
 }
 
-/* Whether it is known how much T waited, and (why_knows_when()) when. Sums over trainers are of these alone. */
+/* Whether it is known how much T waited. Sums over trainers are of these alone. */
 static inline bool why_knows_waits(const struct why_trainer *t)
 {
 	return t->basis < WHY_BY_NOTHING;
-}
-
-static inline bool why_knows_when(const struct why_trainer *t)
-{
-	return t->basis < WHY_BY_CPU_TIME;
 }
 
 /* Whether any trainer's waits are known by BASIS. */

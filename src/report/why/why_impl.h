@@ -70,7 +70,7 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, stru
 	case WHY_BY_CALLS:
 		return spans_within(&trainer->calls, begin_ns, end_ns);
 	default:
-		return (uint64_t)((double)(end_ns - begin_ns) * trainer->cpu_wait);
+		return 0;
 	}
 }
 
@@ -88,12 +88,11 @@ static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uin
 
 /*
  * Whether T waits for the one of its several loaders that is late, as long as any of them is at work. A GPU's samples
- * do not show that: it may be idle for another reason while loaders work ahead. Nor does CPU time, which shows no
- * instants.
+ * do not show that: it may be idle for another reason while loaders work ahead.
  */
 static inline bool why_waits_for_any(const struct why_trainer *t)
 {
-	return t->loaders > 1 && t->then != WHY_BY_GPU && t->then < WHY_BY_CPU_TIME;
+	return t->loaders > 1 && t->then != WHY_BY_GPU && t->then < WHY_BY_NOTHING;
 }
 
 /*
