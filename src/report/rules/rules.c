@@ -86,7 +86,7 @@ static bool has_no_more(const struct report *r)
 
 static bool has_sched(const struct report *r)
 {
-	return r->why->has_sums || r->why->has_switches;
+	return r->why->has_sums;
 }
 
 static bool has_account(const struct report *r)
@@ -145,10 +145,7 @@ static const struct {
 	  "their "
 	  "CPU time, where they have ended and use no GPU",
 	  "few unseen waits" },
-	{ RULE_SCHED, has_sched,
-	  "CPU scheduling: sched.out or sched_switch.out (--probes "
-	  "+sched,+sched_switch)",
-	  "sched.out or sched_switch.out" },
+	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out (--probes +sched)", "sched.out" },
 	{ RULE_ACCOUNT, has_account, "how much a read fetched from disk (DISK_BYTES): this kernel does not count it",
 	  "DISK_BYTES" },
 	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies", "fault.out with LAT_NS" },

@@ -42,7 +42,7 @@ enum rule_need {
 	RULE_OPEN = 1 << 1, /* open.out */
 	RULE_SYNC = 1 << 2, /* sync.out */
 	RULE_WAITS = 1 << 3, /* when a process that trained, or read data all the time, waited */
-	RULE_SCHED = 1 << 4, /* sched.out or sched_switch.out */
+	RULE_SCHED = 1 << 4, /* sched.out */
 	RULE_ACCOUNT = 1 << 6, /* reads from disks of this machine, with DISK_BYTES */
 	RULE_TRAINS = 1 << 7, /* with RULE_WAITS: a sure sign of training */
 	RULE_NO_MORE = 1 << 8, /* likewise: hardly any other wait is possible */

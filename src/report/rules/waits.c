@@ -133,7 +133,7 @@ static void show_decode(struct report *report, struct finding *finding)
 			    "loaders used %s of CPU time for themselves in %s of their lives "
 			    "(%.0f %%)",
 			    FMT_NS(user_ns), FMT_NS(life_ns), rules_percent((double)user_ns, (double)life_ns));
-	if (!why->has_switches && !why->has_sums)
+	if (!why->has_sums)
 		finding_add(finding, "when they computed is estimated: their CPU time at exit, evenly over the time "
 				     "between their calls; --probes +sched records it");
 	if (!isnan(why->cpu_idle_percent))
@@ -316,7 +316,7 @@ static void show_unknown(struct report *report, struct finding *finding)
 		return;
 	}
 	waits_show(report, finding);
-	if (!why->has_sums && !why->has_switches)
+	if (!why->has_sums)
 		finding_add(finding, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) "
 				     "and the like, which only sched.out has");
 }

@@ -27,7 +27,6 @@ static const char *const basis_texts[WHY_BASES] = {
 	[WHY_BY_GPU] = "by gpu.out: the part of the time in which their GPUs did nothing",
 	[WHY_BY_REGIONS] =
 		"by regions.out: the time in which they fetched their next batch, and wrote files, within their steps",
-	[WHY_BY_SWITCHES] = "by sched_switch.out: no thread could run, or the main thread was in a call on a file",
 	[WHY_BY_SUMS] = "by sched.out and the rows of calls",
 	[WHY_BY_CALLS] = "by calls on pipes, sockets and files; poll(2) and futex(2) are only in sched.out",
 	[WHY_BY_NOTHING] = "not known",

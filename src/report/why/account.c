@@ -159,7 +159,7 @@ static void of_trainer(const struct report *report, struct why_trainer *trainer,
 		pipes_ns = MIN(pipes_ns, sleeps->ns[SLEEP_READ] + sleeps->ns[SLEEP_WRITE]);
 		take_out(account, ACCOUNT_READ, ACCOUNT_FAULT, sleeps->ns[SLEEP_FAULT], true);
 		take_out_faults(account, trainer->fault_ns);
-		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], !why->has_switches);
+		take_out(account, ACCOUNT_OPEN, ACCOUNT_METADATA, sleeps->ns[SLEEP_STAT], true);
 		add_sleeps(account, sleeps, pipes_ns, &trainer->threads);
 	} else {
 		account->ns[ACCOUNT_OTHERS] = pipes_ns;

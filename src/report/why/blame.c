@@ -42,15 +42,13 @@ static void resolve_gap(struct report *report, struct why_loader *loader)
 	struct why *why = report->why;
 	double gap_ns = MAX(loader->alive_idle_ns - sum_of(loader->idle_ns), 0.0), all_ns;
 
-	if (why->has_sums && !why->has_switches) { /* which have this time already */
+	if (why->has_sums) {
 		loader->idle_ns[WHY_CPU] += take(&gap_ns, loader->run_idle_ns - loader->idle_ns[WHY_CACHE]);
 		loader->idle_ns[WHY_RUNQ] += take(&gap_ns, loader->runq_idle_ns);
-	}
-	if (why->has_sums) {
 		loader->idle_ns[WHY_DISK] += take(&gap_ns, loader->fault_idle_ns);
 		loader->idle_ns[WHY_META] += take(&gap_ns, loader->stat_idle_ns);
 		loader->idle_ns[WHY_QUEUE] += take(&gap_ns, loader->sleep_idle_ns - loader->idle_ns[WHY_QUEUE]);
-	} else if (!why->has_switches && proc && proc->user_ns) {
+	} else if (proc && proc->user_ns) {
 		all_ns = (double)(loader->end_ns - loader->begin_ns) - sum_of(loader->ns);
 		if (all_ns > 0)
 			loader->idle_ns[WHY_CPU] += take(&gap_ns, gap_ns * MIN((double)proc->user_ns / all_ns, 1));
@@ -114,14 +112,11 @@ static void own_by_samples(struct why *why, const struct why_trainer *trainer, d
 
 /*
  * Returns the account of T, if its waits come from sched.out; NULL: they have another source. The account is exact,
- * while waits from sched.out are spread evenly over their intervals. Waits from sched_switch.out are exact, too, and so
- * are their times, but these are needed only to compare them with loaders: so without loaders the account is used, too.
+ * while waits from sched.out are spread evenly over their intervals.
  */
 static const struct account *account_of(const struct why *w, const struct why_trainer *t)
 {
-	const bool sums = t->basis == WHY_BY_SUMS || (t->basis == WHY_BY_SWITCHES && w->has_sums && !t->loaders);
-
-	return sums && w->accounts ? &w->accounts[t - w->trainer] : NULL;
+	return t->basis == WHY_BY_SUMS && w->accounts ? &w->accounts[t - w->trainer] : NULL;
 }
 
 static double own_by_account(const struct account *a, double own[WHY_STATES])

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits by CPU scheduling. sched_switch.out: a trainer waits while none of its threads runs or could run, to the
- * nanosecond. sched.out has sums of intervals, which count evenly over the interval: a trainer waits while its main
- * thread sleeps in a call that waits for others.
+ * Waits by CPU scheduling: sched.out has sums of intervals, which count evenly over the interval. A trainer waits while
+ * its main thread sleeps in a call that waits for others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "report/scan/scan.h"
 #include "report/why/why_impl.h"
 
-#define THREADS_MAX (1U << 16)
 /*
  * Rows of sched.out are a second apart, or more. Bins are shorter than that if BINS of them suffice, so that hardly any
  * part of a wait is counted before its process began, or outside of its window.
@@ -36,103 +34,6 @@ static bool each(struct report *r, const char *name, void (*take)(struct scan *s
 			take(&s, own);
 	return true;
 }
-
-/* --- sched_switch.out: trainers --------------------------------------------------------------------- */
-
-struct thread {
-	uint64_t since_ns; /* it runs, or could run; 0: it does not */
-	bool known;
-	uint32_t trainer;
-};
-
-struct switches {
-	struct table threads; /* struct thread, by TID */
-	struct spans active[WHY_TRAINERS_MAX];
-};
-
-static struct thread *thread_of(const struct scan *s, struct switches *sw, enum column pid, enum column tid_column,
-				uint32_t *trainer)
-{
-	struct why_trainer *t = why_trainer(s->report->why, scan_number(s, pid));
-	uint64_t tid;
-
-	if (!t || !scan_u64(s, tid_column, &tid))
-		return NULL;
-	*trainer = (uint32_t)(t - s->report->why->trainer);
-	return table_get(&sw->threads, tid);
-}
-
-static void take_switch(struct scan *scan, void *own)
-{
-	struct switches *sw = own;
-	struct thread *th;
-	uint32_t t;
-
-	th = thread_of(scan, sw, COL_PREV_PID, COL_PREV_TID, &t);
-	if (th) {
-		if (!th->known)
-			th->since_ns = scan->report->first_ns;
-		th->known = true;
-		th->trainer = t;
-		if (th->since_ns && scan_field(scan, COL_PREV_STATE).p[0] != 'R') {
-			spans_add(&sw->active[t], th->since_ns, scan->time_ns);
-			th->since_ns = 0;
-		}
-	}
-	th = thread_of(scan, sw, COL_NEXT_PID, COL_NEXT_TID, &t);
-	if (th && scan_number(scan, COL_NEXT_TID) == scan_number(scan, COL_NEXT_PID))
-		scan->report->why->trainer[t].runq_ns +=
-			(double)why_looked_at(&scan->report->why->trainer[t],
-					      scan->time_ns - MIN(scan_number(scan, COL_WAIT_NS), scan->time_ns),
-					      scan->time_ns);
-	if (th && !th->since_ns)
-		th->since_ns = scan->time_ns - MIN(scan_number(scan, COL_WAIT_NS), scan->time_ns - 1);
-	if (th) {
-		th->known = true;
-		th->trainer = t;
-	}
-}
-
-/* Puts into RET all of [BEGIN, END) that is not in ACTIVE. */
-static void complement(struct spans *ret, const struct spans *active, uint64_t begin_ns, uint64_t end_ns)
-{
-	for (size_t i = 0; i < active->n; i++) {
-		if (active->v[i].begin_ns > begin_ns)
-			spans_add(ret, begin_ns, active->v[i].begin_ns);
-		begin_ns = MAX(begin_ns, active->v[i].end_ns);
-	}
-	spans_add(ret, begin_ns, end_ns);
-}
-
-static bool trainers_by_switches(struct report *report)
-{
-	struct switches *sw = calloc(1, sizeof(*sw));
-	struct why *why = report->why;
-	bool there;
-
-	if (!sw)
-		return false;
-	table_init(&sw->threads, sizeof(struct thread), THREADS_MAX);
-	for (uint32_t i = 0; i < why->n_trainers; i++)
-		sw->active[i].max = why->trainer[i].waits.max;
-	there = each(report, "sched_switch", take_switch, sw) && sw->threads.n;
-	for (uint32_t i = 0; i < sw->threads.n; i++) {
-		const struct thread *th = table_at(&sw->threads, i);
-
-		if (th->since_ns)
-			spans_add(&sw->active[th->trainer], th->since_ns, report->last_ns);
-	}
-	for (uint32_t i = 0; i < why->n_trainers; i++) {
-		if (there && sw->active[i].n)
-			complement(&why->trainer[i].waits, &sw->active[i], report->first_ns, report->last_ns);
-		spans_free(&sw->active[i]);
-	}
-	table_free(&sw->threads);
-	free(sw);
-	return there;
-}
-
-/* --- sched.out -------------------------------------------------------------------------------------- */
 
 /*
  * Returns the time that the row covers, within the life of its process. A wait gets its row when it is over, and may
@@ -298,9 +199,8 @@ static bool trainers_by_sums(struct report *report)
 	there = why->n_trainers && each(report, "sched", take_sum, &s) && s.any;
 	for (uint32_t i = 0; i < why->n_trainers; i++) {
 		struct why_trainer *trainer = &why->trainer[i];
-		uint64_t fault_ns;
 
-		for (uint64_t bin = 0; there && s.waits[i] && bin * s.bin_ns < all_ns && !why->has_switches; bin++) {
+		for (uint64_t bin = 0; there && s.waits[i] && bin * s.bin_ns < all_ns; bin++) {
 			uint64_t length_ns = MIN(s.bin_ns, all_ns - bin * s.bin_ns);
 			double waits = (double)s.waits[i][bin] / (double)length_ns;
 
@@ -308,14 +208,10 @@ static bool trainers_by_sums(struct report *report)
 				     report->first_ns + bin * s.bin_ns + length_ns, MIN(waits, 1));
 		}
 		free(s.waits[i]);
-		/* at most the whole window: a damaged trace may have any number */
-		fault_ns = (uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
-		trainer->own_ns[WHY_DISK] += fault_ns;
-		if (why->has_switches) { /* which have this time among the waits */
-			trainer->own_idle_ns[WHY_DISK] += fault_ns;
-			continue;
-		}
 		trainer->runq_ns = trainer->main.runq_ns;
+		/* at most the whole window: a damaged trace may have any number */
+		trainer->own_ns[WHY_DISK] +=
+			(uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
 		trainer->own_ns[WHY_META] +=
 			(uint64_t)MIN(trainer->main.ns[SLEEP_STAT], (double)(trainer->end_ns - trainer->begin_ns));
 	}
@@ -329,7 +225,6 @@ void why_read_trainer_sched(struct report *report)
 	if (!report->first_ns || report->last_ns <= report->first_ns)
 		return;
 	w->has_faults = why_faults_are_rows(report);
-	w->has_switches = trainers_by_switches(report);
 	w->has_sums = trainers_by_sums(report);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		spans_close(&w->trainer[i].waits);
@@ -390,19 +285,6 @@ static void take_fetching_sum(struct scan *scan, void *own)
 		      &t->fetching);
 }
 
-/* Without sched.out: while no thread of T could run, it waited for others, or was in calls on files, which are known.
- */
-static void fetching_by_switches(struct why *w, struct why_trainer *t)
-{
-	double asleep_ns = (double)spans_both(&t->steps->spans[STEP_FETCH], &t->waits, t->begin_ns, t->end_ns),
-	       own_ns = 0;
-
-	for (unsigned int s = 0; s < WHY_STATES; s++)
-		own_ns += (double)t->own_idle_ns[s];
-	t->fetching.run_ns = (double)why_waited(w, t, t->begin_ns, t->end_ns) - asleep_ns;
-	t->fetching.ns[SLEEP_OTHER] = MAX(asleep_ns - own_ns, 0.0);
-}
-
 void why_read_loader_sched(struct report *report)
 {
 	struct why *w = report->why;
@@ -411,7 +293,4 @@ void why_read_loader_sched(struct report *report)
 		each(report, "sched", take_loader_sum, NULL);
 	if (w->has_sums && why_any_by(w, WHY_BY_REGIONS))
 		each(report, "sched", take_fetching_sum, NULL);
-	for (uint32_t i = 0; i < w->n_trainers && !w->has_sums && w->has_switches; i++)
-		if (w->trainer[i].basis == WHY_BY_REGIONS && !w->trainer[i].loaders)
-			fetching_by_switches(w, &w->trainer[i]);
 }

@@ -6,9 +6,8 @@
 #include "report/why/why_impl.h"
 
 const char *const why_basis_names[WHY_BASES] = {
-	[WHY_BY_GPU] = "gpu",       [WHY_BY_REGIONS] = "regions", [WHY_BY_SWITCHES] = "sched_switch",
-	[WHY_BY_SUMS] = "sched",    [WHY_BY_CALLS] = "calls",     [WHY_BY_NOTHING] = "nothing",
-	[WHY_BY_SEVERAL] = "mixed",
+	[WHY_BY_GPU] = "gpu",     [WHY_BY_REGIONS] = "regions", [WHY_BY_SUMS] = "sched",
+	[WHY_BY_CALLS] = "calls", [WHY_BY_NOTHING] = "nothing", [WHY_BY_SEVERAL] = "mixed",
 };
 
 /* A call or an epoch that begins before the part that is looked at counts from the part's begin on. */
@@ -90,7 +89,7 @@ static void find_gpus(const struct why *w, struct why_trainer *t)
  */
 static enum why_basis find_finer(struct why *why, struct why_trainer *trainer)
 {
-	const enum why_basis by[] = { WHY_BY_REGIONS, why->has_switches ? WHY_BY_SWITCHES : WHY_BY_SUMS, WHY_BY_CALLS };
+	const enum why_basis by[] = { WHY_BY_REGIONS, WHY_BY_SUMS, WHY_BY_CALLS };
 	double idle_ns = (double)why_waited_by(WHY_BY_GPU, why, trainer, trainer->begin_ns, trainer->end_ns);
 
 	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
@@ -135,8 +134,6 @@ void why_choose_bases(struct report *report)
 			trainer->basis = WHY_BY_GPU;
 		else if (trainer->steps)
 			trainer->basis = WHY_BY_REGIONS;
-		else if (why->has_switches && trainer->waits.n)
-			trainer->basis = WHY_BY_SWITCHES;
 		else if (why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0))
 			trainer->basis = WHY_BY_SUMS;
 		else

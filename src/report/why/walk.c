@@ -167,7 +167,7 @@ static void loader_shares(struct why_stretch *stretch, uint64_t begin_ns, uint64
 
 	l->shared_ns += (double)(int64_t)why_looked_at(t, begin_ns, end_ns);
 	l->shared_idle_ns += (double)(int64_t)why_waited_then(stretch->why, t, begin_ns, end_ns);
-	if (stretch->why->has_sums || stretch->why->has_switches)
+	if (stretch->why->has_sums)
 		why_loader_at_work(stretch, begin_ns, end_ns);
 	else
 		why_loader_add(stretch, begin_ns, end_ns);
@@ -300,18 +300,15 @@ static inline unsigned int first_of(const struct merge *m)
 	return first;
 }
 
-/* Takes all rows by time: rows of the first of FILES before others of the same time, switches last. */
+/* Takes all rows by time: rows of the first of FILES before others of the same time, page faults last. */
 static int merge(struct why_walk *walk, struct merge *m)
 {
-	struct why_switches *switches = &walk->switches;
 	struct why_fault_rows *faults = &walk->fault_rows;
 
 	for (unsigned int i = first_of(m); m->next_ns[i] != AT_END; i = first_of(m)) {
 		const struct why_call_row *row = &m->stream[i].row;
 		int res;
 
-		while (switches->more && switches->scan.time_ns < row->kept.end_ns)
-			why_switches_take(walk);
 		while (faults->more && faults->scan.time_ns < row->kept.end_ns)
 			why_fault_rows_take(walk);
 		take(walk, why_role_of(walk, row->kept.pid), row);
@@ -319,8 +316,6 @@ static int merge(struct why_walk *walk, struct merge *m)
 		if (res < 0)
 			return res;
 	}
-	while (switches->more)
-		why_switches_take(walk);
 	while (faults->more)
 		why_fault_rows_take(walk);
 	return 0;
@@ -337,7 +332,6 @@ int why_walk(struct report *report)
 		walk->why = report->why;
 		walk->last_pid = UINT64_MAX; /* which a row may have, too */
 		walk->last_role = &walk->nobody;
-		why_switches_open(&walk->switches, report);
 		why_fault_rows_open(&walk->fault_rows, report);
 		res = make_roles(walk);
 	}
@@ -348,7 +342,6 @@ int why_walk(struct report *report)
 	for (size_t i = 0; m && i < ARRAY_SIZE(files); i++)
 		why_calls_close(&m->stream[i].calls);
 	if (walk) {
-		why_switches_end(&walk->switches);
 		table_free(&walk->roles);
 		free(walk->covers);
 	}

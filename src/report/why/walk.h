@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by walk.c, which walks the calls by time, and switches.c, which follows with the switches. */
+/* Shared by walk.c, which walks the calls by time, and fault_rows.c, which follows with the page faults. */
 #ifndef REPORT_WHY_WALK_H
 #define REPORT_WHY_WALK_H
 
@@ -16,13 +16,6 @@ struct why_role {
 	uint32_t work; /* see why_add_work() */
 };
 
-/* sched_switch.out, positioned at its next row. */
-struct why_switches {
-	struct scan scan;
-	bool open, more;
-	struct table threads; /* when each running thread of a loader began to run, by TID */
-};
-
 /* fault.out, positioned at its next row of a program's own page fault with a time. */
 struct why_fault_rows {
 	struct scan scan;
@@ -36,7 +29,6 @@ struct why_walk {
 	uint64_t last_pid;
 	struct why_role *last_role, nobody;
 	struct cover *covers;
-	struct why_switches switches;
 	struct why_fault_rows fault_rows;
 };
 
@@ -73,12 +65,6 @@ static inline void why_loader_add(struct why_stretch *x, uint64_t begin_ns, uint
 
 /* Adds a call on a file, or a wait for pages, of a loader or a trainer, to the I/O of the trainer's steps. */
 void why_add_io(const struct why_stretch *stretch, uint64_t begin_ns, uint64_t end_ns);
-
-/* S has no rows at all when the trace has no switches. */
-void why_switches_open(struct why_switches *s, struct report *r);
-/* Takes the next row; there must be one. */
-void why_switches_take(struct why_walk *w);
-void why_switches_end(struct why_switches *s);
 
 /* F has no rows at all when the trace has no times of page faults. */
 void why_fault_rows_open(struct why_fault_rows *f, struct report *r);

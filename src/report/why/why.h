@@ -67,7 +67,6 @@ struct why_kind_sum {
 enum why_basis {
 	WHY_BY_GPU, /* gpu.out: its GPUs were idle */
 	WHY_BY_REGIONS, /* regions.out: it fetched its next batch */
-	WHY_BY_SWITCHES, /* sched_switch.out: none of its threads could run */
 	WHY_BY_SUMS, /* sched.out: its main thread did not run */
 	WHY_BY_CALLS, /* its main thread's calls on pipes and the like */
 	WHY_BY_NOTHING,
@@ -253,7 +252,7 @@ struct why {
 	struct why_trainer trainer[WHY_TRAINERS_MAX];
 	uint32_t n_trainers;
 	enum why_sight seen; /* less than WHY_SEEN_PHASES: the trainers may not train at all */
-	bool has_gpu, has_switches, has_sums, by_epoch; /* by_epoch: the phases have epochs */
+	bool has_gpu, has_sums, by_epoch; /* by_epoch: the phases have epochs */
 	bool has_faults; /* fault.out has page faults with times, and most of them: none need be inferred */
 	bool by_copies, more_trainers; /* trainers are processes with copies; there are more than WHY_TRAINERS_MAX */
 	struct why_gpu gpu[WHY_GPUS_MAX];

@@ -64,7 +64,6 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, stru
 					      why_gpus_idle(why, trainer, begin_ns, end_ns);
 	case WHY_BY_REGIONS:
 		return trainer->steps ? spans_within(&trainer->steps->spans[STEP_FETCH], begin_ns, end_ns) : 0;
-	case WHY_BY_SWITCHES:
 	case WHY_BY_SUMS:
 		return spans_within(&trainer->waits, begin_ns, end_ns);
 	case WHY_BY_CALLS:

@@ -34,7 +34,6 @@ enum file {
 	RW,
 	SYNC,
 	FAULT,
-	SWITCH,
 	SCHED,
 	GPU,
 	GPU_DEV,
@@ -58,8 +57,6 @@ static const struct {
 		 "PID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\tRETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE" },
 	[SYNC] = { "sync", "PID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tFD\tOFFSET\tLEN\tFID\tFILE" },
 	[FAULT] = { "fault", "PID\tTID\tCOMM\tFUNC\tKIND\tLAT_NS\tADDR\tIP\tOFFSET\tDISK_BYTES\tFID\tFILE" },
-	[SWITCH] = { "sched_switch",
-		     "CPU\tPREV_PID\tPREV_TID\tPREV_COMM\tPREV_STATE\tNEXT_PID\tNEXT_TID\tNEXT_COMM\tRUN_NS\tWAIT_NS" },
 	[SCHED] = { "sched",
 		    "PID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS" },
 	[GPU] = { "gpu", "gpu\tpid\ttype\tsm\tmem\tcommand" },
@@ -219,13 +216,6 @@ static inline void put_work(unsigned int pid, unsigned int i, uint64_t at)
 	put_pipe(pid, step(i) + 10, 5, 'R');
 	put_pipe(pid, step(i) + at, 5, 'W');
 	put_pipe(pid, step(i) + S - 10, S - 10 - at, 'R');
-}
-
-/* SWITCH rows: the thread comes and leaves at these times, after a wait of WAIT. */
-static inline void put_run(unsigned int pid, uint64_t comes, uint64_t leaves, uint64_t wait)
-{
-	put(SWITCH, comes, "0\t0\t0\tidle\tR\t%u\t%u\tx\t-\t%llu", pid, pid, N(wait));
-	put(SWITCH, leaves, "0\t%u\t%u\tx\tS\t0\t0\tidle\t%llu\t-", pid, pid, N(leaves - comes));
 }
 
 /* PID's main thread in step I: RUN on a CPU, RUNQ waiting for one. */

@@ -31,24 +31,6 @@ static void a_job_that_computes_is_bound_by_the_cpu(void **state)
 	report_free(r);
 }
 
-/* With a row for each switch in addition, the result is equal. */
-static void a_job_that_computes_is_bound_by_the_cpu_by_switches_too(void **state)
-{
-	struct report *r;
-
-	put_alone("python", 18 * S);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_run(100, step(i) + 10 * MS, step(i) + 950 * MS, 0);
-		put_ran(100, i, 940 * MS, 0);
-		put_slept(100, 100, i, "clock_nanosleep", 0, 60 * MS);
-		put_rw(100, step(i) + 10 * MS, 1000, 'R', MiB, i * MiB, 0, 2);
-	}
-	r = loaded();
-	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
-	assert_in_range((unsigned int)(1000 * is_bottleneck(r, "cpu-bound")->share), 930, 950);
-	report_free(r);
-}
-
 static void a_job_that_sleeps_is_idle(void **state)
 {
 	struct report *r;
@@ -182,7 +164,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_job_that_computes_is_bound_by_the_cpu),
-		IN_TREE(a_job_that_computes_is_bound_by_the_cpu_by_switches_too),
 		IN_TREE(a_job_that_sleeps_is_idle),
 		IN_TREE(a_job_that_faults_in_mapped_files_waits_for_storage),
 		IN_TREE(a_job_that_waits_for_a_server_waits_for_the_outside),

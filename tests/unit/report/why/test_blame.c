@@ -46,32 +46,11 @@ static void a_trainer_that_fetches_for_itself_without_scheduling(void **state)
 	report_free(r);
 }
 
-/* By sched_switch.out alone: it slept for 300 of the 500 ms, 100 of them in a read. */
-static void a_trainer_that_fetches_for_itself_by_switches(void **state)
-{
-	struct report *r;
-
-	put_alone("python", 14 * S);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_step(100, i, 500 * MS);
-		put_rw(100, step(i) + 110 * MS, 100 * MS, 'R', MiB, i * MiB, MiB, 2);
-		put_run(100, step(i) + 300 * MS, step(i) + S, 0);
-	}
-	r = loaded_with(true);
-	assert_int_equal(r->why->basis, WHY_BY_REGIONS);
-	assert_true(r->why->has_switches && !r->why->has_sums);
-	expect_near(r->why->blame_ns[WHY_DISK] / r->why->waited_ns, 0.2);
-	expect_near(r->why->blame_ns[WHY_CPU] / r->why->waited_ns, 0.4);
-	expect_near(r->why->blame_ns[WHY_OTHER] / r->why->waited_ns, 0.4);
-	report_free(r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_trainer_that_fetches_for_itself),
 		IN_TREE(a_trainer_that_fetches_for_itself_without_scheduling),
-		IN_TREE(a_trainer_that_fetches_for_itself_by_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

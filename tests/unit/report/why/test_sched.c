@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waits by sched.out and sched_switch.out: see ../job.h for the traces. */
+/* Waits by sched.out: see ../job.h for the traces. */
 #include "report/why/why.h"
 
 #include "../job.h"
@@ -17,27 +17,6 @@ static void a_process_that_runs_all_the_time_waits_for_nothing(void **state)
 	/* a thread that runs does not wait, whatever is not traced */
 	expect_near(is_bottleneck(r, "cpu-bound")->measure, 0.98);
 	assert_true(lacks(r, "trainer-bound: needs vfs_rw.out"));
-	report_free(r);
-}
-
-static void switches_show_waits_for_a_cpu(void **state)
-{
-	struct report *r;
-
-	put_job(0);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_run(100, step(i) + 800 * MS, step(i) + 990 * MS, 100 * MS);
-		for (unsigned int pid = 101; pid <= 102; pid++)
-			put_run(pid, step(i) + 500 * MS, step(i) + 700 * MS, 500 * MS);
-	}
-	for (unsigned int pid = 101; pid <= 102; pid++)
-		put_rw(pid, step(0) + 100, 10, 'R', MiB, 0, 0, 2);
-	r = loaded();
-	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
-	/* it cannot run for 700 ms, nor in the last 10, of each second */
-	expect_near(r->why->waited_ns / r->why->window_ns, 0.71);
-	expect_near(is_bottleneck(r, "cpu-contention")->measure, 0.5); /* the trainer's own 0.1 is too little */
-	expect_near(found(r, "decode-cpu")->measure, 0.2);
 	report_free(r);
 }
 
@@ -228,7 +207,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_process_that_runs_all_the_time_waits_for_nothing),
-		IN_TREE(switches_show_waits_for_a_cpu),
 		IN_TREE(sums_show_page_faults),
 		IN_TREE(sums_show_it_by_the_second),
 		IN_TREE(sums_of_a_job_that_is_there_for_a_part_of_the_time),

@@ -152,31 +152,6 @@ static void loaders_that_read_in_turn_do_not_sleep_at_one_time(void **state)
 	report_free(r);
 }
 
-/* By switches: they compute in turn, for 350 ms each of the 710 in which the trainer waits. */
-static void loaders_that_compute_in_turn_are_never_ready(void **state)
-{
-	struct report *r;
-
-	put_job(0);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put_run(100, step(i) + 700 * MS, step(i) + 990 * MS, 0);
-		for (unsigned int pid = 101; pid <= 102; pid++) {
-			const uint64_t from = pid == 101 ? 2 * MS : 350 * MS, to = from + 348 * MS;
-
-			put_pipe(pid, step(i) + from - MS, from - MS - 10, 'R');
-			put_run(pid, step(i) + from, step(i) + to, 0);
-			put_pipe(pid, step(i) + S - 10, S - 10 - to, 'R');
-		}
-	}
-	for (unsigned int pid = 101; pid <= 102; pid++)
-		put_rw(pid, step(0) + 100, 10, 'R', MiB, 0, 0, 2);
-	r = loaded();
-	assert_int_equal(r->why->basis, WHY_BY_SWITCHES);
-	is_bottleneck(r, "decode-cpu");
-	expect_near(share_ready(r), 0.71 - 2 * 0.348);
-	report_free(r);
-}
-
 /* Each epoch has loaders of its own: what is known of one says nothing about the other. */
 static void each_generation_is_ready_by_itself(void **state)
 {
@@ -288,7 +263,6 @@ int main(void)
 		IN_TREE(loaders_that_read_at_one_time_are_ready_at_one_time),
 		IN_TREE(loaders_that_read_ahead_are_ready),
 		IN_TREE(loaders_that_read_in_turn_do_not_sleep_at_one_time),
-		IN_TREE(loaders_that_compute_in_turn_are_never_ready),
 		IN_TREE(each_generation_is_ready_by_itself),
 		IN_TREE(waits_for_own_threads_are_for_no_loader),
 		IN_TREE(a_gpu_may_be_idle_while_loaders_work_ahead),
