@@ -89,11 +89,8 @@ extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], 
 	rules_of_steps[], rules_of_workers[];
 /* All tables of rules, that of waits first; ends with NULL. */
 extern const struct rule *const rules_tables[];
-/*
- * The answers when no rule of waits fires, when no training was seen, and when the job hardly waited: what it did
- * instead.
- */
-extern const struct rule rule_unknown, rule_no_training, rule_trainer_bound, rule_cpu_bound, rule_idle;
+/* The answers when no rule of waits fires, and when the job hardly waited: what it did instead. */
+extern const struct rule rule_unknown, rule_trainer_bound, rule_cpu_bound, rule_idle;
 /* The answers of a job that was too short or failed: without other findings, as these would be about its start alone.
  */
 /* failed.c: the answers of a job whose end, or main wait, follows from what failed. */

@@ -41,8 +41,6 @@ static const struct rule *work_of(const struct report *report)
 			return &rule_cpu_bound;
 		return why->seen >= WHY_SEEN_PHASES ? &rule_trainer_bound : &rule_idle;
 	}
-	if (why->seen < WHY_SEEN_PHASES)
-		return &rule_no_training;
 	return rules_lack(report, &rule_trainer_bound) ? &rule_unknown : &rule_trainer_bound;
 }
 
@@ -127,17 +125,14 @@ void verdict_choose(struct report *report, struct rules *rules)
 		if (rules->found[i].rule->waits && (!most || rules->found[i].measure > most->measure))
 			most = &rules->found[i];
 	if (!rules_know_waits(report)) {
-		*finding = finding_of(report, rules_know_job(report) ? &rule_unknown : &rule_no_training, NAN);
+		*finding = finding_of(report, &rule_unknown, NAN);
 	} else if (part(why, why->waited_ns) < LEAST_WAIT && (!most || most->measure < LEAST_WAIT)) {
 		work_is_it(report, rules);
 	} else if (most && most->measure > LEAST_KNOWN * unknown) {
 		*finding = *most;
 		rules_take_out(rules, most);
 	} else {
-		*finding =
-			finding_of(report,
-				   why->seen < WHY_SEEN_READING && !why->has_sums ? &rule_no_training : &rule_unknown,
-				   part(why, why->waited_ns));
+		*finding = finding_of(report, &rule_unknown, part(why, why->waited_ns));
 	}
 	choose_by_path(report, rules);
 	hang_answer(report, finding);

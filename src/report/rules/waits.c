@@ -309,16 +309,16 @@ static void show_unknown(struct report *report, struct finding *finding)
 	}
 	if (why->seen < WHY_SEEN_PHASES)
 		show_no_training(report, finding);
+	if (!why->has_sums)
+		finding_add(finding,
+			    "the trace has no CPU scheduling (sched.out), which alone has all that it computed, and "
+			    "waits in page faults, poll(2), futex(2) and the like");
 	if (!rules_know_job(report))
 		return;
-	if (why->basis == WHY_BY_NOTHING) {
+	if (why->basis == WHY_BY_NOTHING)
 		finding_add(finding, "the job uses a GPU, and gpu.out does not say how much (nvidia-smi pmon)");
-		return;
-	}
-	waits_show(report, finding);
-	if (!why->has_sums)
-		finding_add(finding, "the unknown time may be computing, page faults, or waits in poll(2), futex(2) "
-				     "and the like, which only sched.out has");
+	else
+		waits_show(report, finding);
 }
 
 /* --- work instead of waits --------------------------------------------------------------------------- */
@@ -378,21 +378,9 @@ const struct rule rule_unknown = {
 	.number = "none of the others",
 	.is_share = true,
 	.evidence = show_unknown,
-	.advice = "Look at `dltraced report --cpu' of this trace, which has each thread's waits by call and folder. "
-		  "The lines above say what the trace lacks: trace again with that (CPU scheduling, nvidia-smi where "
-		  "there is a GPU).",
-};
-
-const struct rule rule_no_training = {
-	.code = "unknown",
-	.title = "No training is seen in this trace, and it has no CPU scheduling",
-	.number = "none of the others",
-	.is_share = true,
-	.evidence = show_unknown,
-	.advice =
-		"Without CPU scheduling (--probes -sched, --all) the report knows waits only of jobs with a GPU, with "
-		"loaders, or with epochs in their log. Trace again with it, which is the default, or name the epochs "
-		"of this trace by --app-log or --phase.",
+	.advice = "The lines above say what the trace lacks: trace again with that (CPU scheduling, nvidia-smi where "
+		  "there is a GPU). Where it has CPU scheduling, `dltraced report --cpu' of it has each thread's waits "
+		  "by call and folder.",
 };
 
 const struct rule rule_cpu_bound = {
@@ -586,11 +574,17 @@ const struct rule rule_not_executable = {
 };
 
 const struct rule *const rules_answers[] = {
-	&rule_unknown,        &rule_no_training,
-	&rule_trainer_bound,  &rule_cpu_bound,
-	&rule_idle,           &rule_too_short,
-	&rule_failed_end,     &rule_failed_calls,
-	&rule_failed_process, &rule_failed,
-	&rule_not_found,      &rule_not_executable,
-	&rule_untraced,       NULL,
+	&rule_unknown,
+	&rule_trainer_bound,
+	&rule_cpu_bound,
+	&rule_idle,
+	&rule_too_short,
+	&rule_failed_end,
+	&rule_failed_calls,
+	&rule_failed_process,
+	&rule_failed,
+	&rule_not_found,
+	&rule_not_executable,
+	&rule_untraced,
+	NULL,
 };

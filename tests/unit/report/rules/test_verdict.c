@@ -50,12 +50,12 @@ static void the_share_of_training_is_all_but_what_is_waited_for(void **state)
 	expect_near(training_share(600 * MS, 290 * MS), 0.71);
 }
 
-static void is_no_training(struct report *r)
+static void is_unknown_without_scheduling(struct report *r)
 {
 	const struct finding *b = is_bottleneck(r, "unknown");
 
 	assert_true(isnan(b->share));
-	assert_non_null(strstr(b->rule->title, "it has no CPU scheduling"));
+	assert_true(shows(b, "the trace has no CPU scheduling"));
 	assert_int_equal(r->why->seen, WHY_SEEN_NOT);
 	for (unsigned int i = 0; i < r->why->rules->n; i++)
 		assert_false(r->why->rules->found[i].rule->waits);
@@ -67,21 +67,21 @@ static void what_does_not_train_is_bound_by_nothing(void **state)
 {
 	put_alone("sleep", MS);
 	put_rw(100, step(1), MS, 'R', 832, 0, 0, 4);
-	is_no_training(loaded());
+	is_unknown_without_scheduling(loaded());
 	put_alone("cp", MS);
 	for (unsigned int i = 0; i < STEPS; i++) {
 		put_rw(100, step(i) + 700 * MS, 600 * MS, 'R', MiB, i * MiB, MiB, 2);
 		put_rw(100, step(i) + 900 * MS, 100 * MS, 'W', MiB, i * MiB, 0, 3);
 	}
-	is_no_training(loaded());
+	is_unknown_without_scheduling(loaded());
 	put_alone("cc1", 19 * S);
 	for (unsigned int i = 0; i < STEPS; i++)
 		put_rw(100, step(i) + 700 * MS, 200 * MS, 'R', MiB, i * MiB, MiB, 4);
-	is_no_training(loaded());
+	is_unknown_without_scheduling(loaded());
 	put_alone("ls", 19 * S);
 	for (unsigned int i = 0; i < STEPS; i++)
 		put_open(100, step(i) + 700 * MS, 400 * MS, 5);
-	is_no_training(loaded());
+	is_unknown_without_scheduling(loaded());
 }
 
 /* A process that reads data and shows no training has waited for its reads, and nothing proves that it trains. */
@@ -95,7 +95,7 @@ static void a_job_that_only_reads_is_not_bound_by_training(void **state)
 		put_rw(100, step(i) + 700 * MS, 50 * MS, 'R', MiB, i * MiB, MiB, 2);
 	r = loaded();
 	b = is_bottleneck(r, "unknown");
-	assert_non_null(strstr(b->rule->title, "it has no CPU scheduling"));
+	assert_true(shows(b, "the trace has no CPU scheduling"));
 	expect_near(b->share, since(650 * MS, 0.05));
 	expect_near(found(r, "storage-read")->measure, since(650 * MS, 0.05));
 	report_free(r);
