@@ -65,15 +65,13 @@ static void read_cpu_idle(struct report *report)
 {
 	struct scan s = { .report = report };
 	struct why *why = report->why;
-	uint64_t nr, n = 0;
+	uint64_t n = 0;
 	double sum = 0, v;
 
 	why->cpu_idle_percent = NAN;
 	if (!why->n_trainers || scan_begin(&s, report->folder, "cpu") < 0)
 		return;
 	while (scan_next(&s) > 0) {
-		if (scan_u64(&s, COL_CPU, &nr) && nr < 65536)
-			why->n_cpus = MAX(why->n_cpus, (uint32_t)nr + 1);
 		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) ||
 		    s.time_ns < why->trainer[0].begin_ns || s.time_ns > why->trainer[0].end_ns + NSEC_PER_SEC ||
 		    !scan_double(&s, COL_PERCENT_IDLE, &v))

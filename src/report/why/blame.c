@@ -283,7 +283,6 @@ static void blame_loaders(struct report *report, struct why_trainer *trainer, do
 		why->blame_ns[WHY_OTHER] += rest_ns;
 		return;
 	}
-	why->loader_idle_ns += all_ns;
 	b = why_together(why, nr);
 	slow_ns = base_ns > 0 ? MIN(b.straggler_ns / base_ns, 1) * rest_ns : 0;
 	why->straggler_ns += slow_ns;

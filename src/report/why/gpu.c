@@ -108,7 +108,6 @@ static void sum_up(struct why *why, uint64_t *ns, uint64_t *samples)
 			*ns += gpu->idle.v[k].end_ns - gpu->idle.v[k].begin_ns;
 		*samples += gpu->numbers ? gpu->idle.n : 0;
 		spans_close(&gpu->idle);
-		why->has_gpu |= gpu->numbers;
 		if (gpu->pid && !gpu->numbers)
 			why_note(why, "GPU %u: gpu.out and gpu_dev.out have no numbers of its use", gpu->nr);
 		else if (gpu->by_device)

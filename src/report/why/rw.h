@@ -177,8 +177,6 @@ static inline void why_rw_add(const struct scan *scan, const struct report_call_
 	else
 		sums->read_files_ns += facts->lat_ns;
 	why_kind_add(scan->report->why, facts->write ? WHY_WRITES : WHY_READS, scan->time_ns, facts->lat_ns);
-	if (file->medium == REPORT_NETWORK)
-		sums->network_ns += facts->lat_ns;
 	if (!facts->done)
 		return;
 	if (!facts->write)

@@ -246,7 +246,6 @@ static void take_loader_sum(struct scan *scan, void *own)
 				   span.end_ns) /
 		(double)(span.end_ns - span.begin_ns);
 	if (scan_is(scan, COL_CALL, "-")) {
-		loader->run_ns += (double)scan_number(scan, COL_RUN_NS);
 		loader->run_idle_ns += share * (double)scan_number(scan, COL_RUN_NS);
 		loader->runq_idle_ns += share * (double)scan_number(scan, COL_RUNQ_NS);
 		return;

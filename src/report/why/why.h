@@ -140,7 +140,7 @@ struct why_loader {
 	double fault_ns; /* by fault.out, as for its trainer */
 	double shared_ns, shared_idle_ns; /* of ns and idle_ns, in calls that make and size files of shared memory */
 	/* sched.out */
-	double run_ns, run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns, stat_idle_ns;
+	double run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns, stat_idle_ns;
 	struct sleeps main;
 	struct cover cover;
 };
@@ -218,7 +218,6 @@ struct why_sums {
 	uint64_t shared_files[2], shared_bytes[2]; /* of shared memory, sized by ftruncate(2); by fallocate(2) */
 	uint64_t stdout_writes, stdout_bytes, stdout_ns, written_bytes; /* FD 1 and 2; of all types */
 	uint64_t opens_second, opens_second_ns, opens_peak, opens_peak_ns; /* the busiest second */
-	uint64_t network_ns;
 };
 
 /* Output for people: no process of the job reads it. */
@@ -252,7 +251,7 @@ struct why {
 	struct why_trainer trainer[WHY_TRAINERS_MAX];
 	uint32_t n_trainers;
 	enum why_sight seen; /* less than WHY_SEEN_PHASES: the trainers may not train at all */
-	bool has_gpu, has_sums, by_epoch; /* by_epoch: the phases have epochs */
+	bool has_sums, by_epoch; /* by_epoch: the phases have epochs */
 	bool has_faults; /* fault.out has page faults with times, and most of them: none need be inferred */
 	bool by_copies, more_trainers; /* trainers are processes with copies; there are more than WHY_TRAINERS_MAX */
 	struct why_gpu gpu[WHY_GPUS_MAX];
@@ -295,9 +294,7 @@ struct why {
 	const struct why_loader *straggler; /* of the generation with the most of it */
 	double straggler_busy, straggler_others,
 		straggler_most_ns; /* the first two as parts of its generation's waits */
-	double loader_idle_ns; /* the loaders' time while they were waited for */
 	double cpu_idle_percent; /* of the machine, by cpu.out; NAN: not known */
-	uint32_t n_cpus;
 	struct account *accounts; /* of each trainer, then of all loaders; n_accounts of them */
 	uint32_t n_accounts;
 	struct overlap *overlaps; /* of the trainers' epochs, by their steps; n_overlaps of them */
