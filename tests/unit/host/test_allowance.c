@@ -81,10 +81,8 @@ static void this_process_may_use_something(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits_are_found_by_their_lines),
-		cmocka_unit_test(what_has_no_line_is_not_known),
-		cmocka_unit_test(a_name_does_not_hide_the_priority),
-		cmocka_unit_test(the_fewest_cpus_name_the_limit),
+		cmocka_unit_test(limits_are_found_by_their_lines),   cmocka_unit_test(what_has_no_line_is_not_known),
+		cmocka_unit_test(a_name_does_not_hide_the_priority), cmocka_unit_test(the_fewest_cpus_name_the_limit),
 		cmocka_unit_test(this_process_may_use_something),
 	};
 

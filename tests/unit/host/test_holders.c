@@ -120,7 +120,7 @@ static void ends(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void who_writes_a_pipe_ends_a_read(void **state)
+static void the_writer_of_a_pipe_ends_a_read(void **state)
 {
 	static struct open_waits waits;
 	const struct open_wait *wait;
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(a_time_a_shared_futex_and_no_call_are_none),
 		cmocka_unit_test(the_holder_of_a_lock_is_above_those_that_wait),
 		cmocka_unit_test(the_peer_of_a_connection_has_its_addresses_the_other_way_round),
-		cmocka_unit_test(who_writes_a_pipe_ends_a_read),
+		cmocka_unit_test(the_writer_of_a_pipe_ends_a_read),
 		cmocka_unit_test(the_other_one_of_a_pair_ends_it),
 		cmocka_unit_test(what_is_not_looked_at_in_time_is_not_known),
 	};

@@ -137,7 +137,7 @@ static void one_outside_of_the_job_may_answer(void **state)
 	expect_sentence(1, "process 1 (p1) waits in recvfrom of a socket for process 7 (p7), which is not of the job");
 }
 
-static void a_wait_that_ended_was_answered(void **state)
+static void an_ended_wait_has_its_answer(void **state)
 {
 	put_end(put(1, 1, 1, "read", "pipe"), 2, 1);
 	put_end(put(2, 2, 1, "read", "pipe"), 1, 1);
@@ -186,7 +186,7 @@ int main(void)
 		cmocka_unit_test_setup(another_thread_of_the_peer_may_answer, set_up),
 		cmocka_unit_test_setup(a_third_one_may_answer, set_up),
 		cmocka_unit_test_setup(one_outside_of_the_job_may_answer, set_up),
-		cmocka_unit_test_setup(a_wait_that_ended_was_answered, set_up),
+		cmocka_unit_test_setup(an_ended_wait_has_its_answer, set_up),
 		cmocka_unit_test_setup(what_is_not_known_may_answer, set_up),
 		cmocka_unit_test_setup(more_ends_than_there_is_room_for_may_answer, set_up),
 		cmocka_unit_test_setup(names_are_escaped, set_up),
