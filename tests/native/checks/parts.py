@@ -36,7 +36,7 @@ def cpu(r):
 
 def leaves(r):
     sums = {}
-    for p in r["path"]["parts"]:
+    for p in r["path"]["parts"] if r["path"] else ():  # a part behind the job's end has none
         leaf = p["kind"], p["detail"], p["role"], p["starting"]
         sums[leaf] = sums.get(leaf, 0) + p["ns"]
     return sums
@@ -65,8 +65,9 @@ def is_alone(i, p):
     for trainer in (p.get("waited") or {}).get("trainers") or []:
         if not p["window"]["begin_ns"] <= trainer["begin_ns"] <= trainer["end_ns"] <= p["window"]["end_ns"]:
             problems.append(f"part {i}: waits from {trainer['begin_ns']} to {trainer['end_ns']}")
-    if p["path"] and sum(leaf["ns"] for leaf in p["path"]["parts"]) != p["path"]["wall_ns"] or p["path"]["wall_ns"] > wall:
-        problems.append(f"part {i}: a path of {p['path']['wall_ns']} ns")
+    path_ns = p["path"]["wall_ns"] if p["path"] else 0
+    if sum(leaves(p).values()) != path_ns or path_ns > wall:
+        problems.append(f"part {i}: a path of {path_ns} ns")
     if (p["bottleneck"]["code"] == "too-short") != (wall < 5e8):
         problems.append(f"part {i}: {p['bottleneck']['code']} after {wall} ns")
 
