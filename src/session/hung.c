@@ -57,7 +57,7 @@ static void keep(struct hung *hung, const struct open_wait *wait, uint64_t now_n
 
 void hung_take(struct hung *hung, const struct open_waits *found, const struct hung_now *waiting)
 {
-	for (uint64_t i = 0; i < found->n; i++) {
+	for (uint64_t i = 0; i < MIN(found->n, (uint64_t)OPEN_WAITS_MAX); i++) {
 		struct open_wait wait = found->v[i];
 		const struct hung_thread *now = find(waiting, wait.tid);
 
