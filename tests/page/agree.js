@@ -66,9 +66,12 @@ function sections(text) {
 /* Returns the answer and its rules: [{ code, title, share, size, evidence, advice }], the facts, and what is not checked. */
 function findings(text) {
 	const all = [], missing = [], facts = [];
-	let ended = false;
+	let ended = false, failed = false; /* failures have an advice each, and are no findings */
 
 	for (const row of text.split('\n')) {
+		failed = row.startsWith('What failed') || (failed && row !== '');
+		if (failed)
+			continue;
 		const head = /^([a-z]+(?:-[a-z]+)*): (.*?)(?: \((?:([\d.e+]+)( %)?|(.*) of the job's time)(?:; [^)]*)?\))?$/.exec(row);
 
 		ended = row.startsWith('Facts: ') || (ended && row !== '');
