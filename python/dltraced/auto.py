@@ -11,7 +11,7 @@ torch is not imported for it. PyTorch 1.13 and 2.
     ai.comm.*               collectives of torch.distributed that the program calls; those of DistributedDataParallel are C++
 
 A program that imports dltraced.ai, or what stands in for DFTracer, marks its regions itself: then none are added. Marking
-takes some 10 us a region, so a process that has more than 200 a second for long gets no more of them, and says so, unless
+takes as long as half a step of a tiny model (docs/regions.md), so a process that has more than 200 a second for long gets no more of them, and says so, unless
 DLTRACED_REGIONS=all is in its environment.
 
 STEP counts the steps of an optimizer from 0: what comes before step N has N too. EPOCH counts the iterations of a loader.
