@@ -23,6 +23,7 @@
 #define MOST 0.5
 #define NEARLY_ALL 0.9
 #define RECLAIMS_LEAST 20
+#define TAKES_LEAST 16 /* reads of pipes and sockets: a process in charge may take its samples there */
 #define READ_AGAIN 0.3 /* of the bytes from disk */
 
 /* --- rules ------------------------------------------------------------------------------------------------------- */
@@ -183,9 +184,6 @@ static bool is_decoding(const struct cause *cause)
 {
 	return strcmp(cause->code, "decode-cpu") == 0;
 }
-
-/* A process in charge that takes so much from pipes and the like may take its samples there. */
-#define TAKES_LEAST 16
 
 /*
  * Returns what workers that never wait did most, where the cause MOST is the work of a process that takes something
