@@ -32,7 +32,7 @@ struct looking {
 
 static bool is_late(struct looking *l)
 {
-	l->late |= clock_now_ns(CLOCK_MONOTONIC) >= l->until_ns;
+	l->late |= clock_now_ns(CLOCK_THREAD_CPUTIME_ID) >= l->until_ns;
 	return l->late;
 }
 

@@ -15,7 +15,7 @@
 
 /*
  * Finds the waits of the N processes PIDS, without SINCE_NS: those for other processes or threads alone. What is not
- * known at UNTIL_NS (CLOCK_MONOTONIC) stays so. Returns 0 or -ENOMEM.
+ * known at UNTIL_NS (CLOCK_THREAD_CPUTIME_ID: a busy machine takes nothing from it) stays so. Returns 0 or -ENOMEM.
  */
 int holders_find(struct open_waits *waits, const pid_t *pids, size_t n, uint64_t until_ns);
 

@@ -50,8 +50,10 @@ static void keep(struct hung *hung, const struct open_wait *wait, uint64_t now_n
 		i++;
 	if (i == OPEN_WAITS_MAX)
 		return;
-	kept->v[i] = *wait;
 	hung->seen_ns[i] = now_ns;
+	if (i < kept->n && kept->v[i].known && !wait->known)
+		return; /* an earlier look had more time */
+	kept->v[i] = *wait;
 	kept->n = MAX(kept->n, i + 1);
 }
 

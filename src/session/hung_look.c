@@ -16,7 +16,7 @@
 #define AGAIN_NS (10 * NSEC_PER_SEC) /* who can end a wait may have changed */
 #define LEAST_NS (2 * NSEC_PER_SEC) /* between two looks, */
 #define COST 100 /* and so many times as long as one took */
-#define END_MS 1000 /* for the look at the end */
+#define END_NS (3 * NSEC_PER_SEC) /* for the looks at the end */
 
 static void add_waiting(void *ctx, const struct dlt_waits *wait)
 {
@@ -107,6 +107,13 @@ void session_hung_tick(struct session *session)
 		(void)look(session);
 }
 
+static int ms_until(uint64_t then_ns)
+{
+	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+
+	return now_ns < then_ns ? (int)((then_ns - now_ns) / NSEC_PER_MSEC) : 0;
+}
+
 void session_hung_end(struct session *session)
 {
 	autofree struct hung_now *waiting = can_look(session) ? waiting_now(session) : NULL;
@@ -116,7 +123,7 @@ void session_hung_end(struct session *session)
 	hung_settle(&session->hung, waiting);
 	if (!waiting->n)
 		return;
-	answer(session, END_MS);
+	answer(session, ms_until(waiting->now_ns + END_NS));
 	if (look(session) == 0)
-		answer(session, END_MS);
+		answer(session, ms_until(waiting->now_ns + END_NS));
 }

@@ -16,7 +16,7 @@
 #include "base/util.h"
 #include "host/holders.h"
 
-#define LOOK_NS (500 * NSEC_PER_MSEC) /* for all of a look */
+#define LOOK_NS (500 * NSEC_PER_MSEC) /* of CPU time, for all of a look */
 #define HANGS_NS (5 * NSEC_PER_SEC)
 #define END_MS 200
 
@@ -47,7 +47,8 @@ static __attribute__((noreturn)) void reader_main(int fd, struct area *area, int
 	    (confine && confine(ctx) < 0))
 		_exit(1);
 	while (recv(0, &c, 1, 0) == 1) {
-		c = (char)holders_find(&area->waits, area->pids, area->n, clock_now_ns(CLOCK_MONOTONIC) + LOOK_NS);
+		c = (char)holders_find(&area->waits, area->pids, area->n,
+				       clock_now_ns(CLOCK_THREAD_CPUTIME_ID) + LOOK_NS);
 		if (send(0, &c, 1, MSG_NOSIGNAL) < 0)
 			break;
 	}

@@ -74,6 +74,17 @@ static void what_is_gone_or_lasts_stays(void **state)
 	assert_int_equal(hung.kept->n, 2);
 }
 
+static void a_look_without_time_takes_nothing_from_an_earlier_one(void **state)
+{
+	found.v[0].known = true;
+	hung_take(&hung, &found, &now);
+	found.v[0].known = false;
+	now.now_ns += SECOND;
+	hung_take(&hung, &found, &now);
+	assert_true(hung.kept->v[0].known);
+	assert_int_equal(hung.seen_ns[0], now.now_ns);
+}
+
 static int tear_down(void **state)
 {
 	hung_free(&hung);
@@ -87,6 +98,7 @@ int main(void)
 		cmocka_unit_test_setup(one_that_began_during_the_look_is_not, set_up),
 		cmocka_unit_test_setup(what_has_ended_is_dropped_a_while_later, set_up),
 		cmocka_unit_test_setup(what_is_gone_or_lasts_stays, set_up),
+		cmocka_unit_test_setup(a_look_without_time_takes_nothing_from_an_earlier_one, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
