@@ -3,7 +3,7 @@
 """causes.py JOB [FOLDER] --account FILE: a small job of 2 to 3 s that one cause makes slow.
 
 FOLDER has the files that the job reads, or takes those that it writes. FILE gets JSON, by the job's own clock: `code` of
-the cause, `cause_ns` that it took, and `life_ns` of the process since its first line. JOB is one of:
+the cause, `cause_ns` that it took, `cause_cpu_ns` of it on a CPU, and `life_ns` of the process since its first line. JOB is one of:
 
     asyncio       an event loop awaits a thread that computes
     checkpoint    a few large files are written, each with one sync at its end
@@ -47,15 +47,16 @@ now = time.monotonic_ns
 
 
 class Account:
-    """What the cause has taken so far."""
+    """What the cause has taken so far, and how much of it this thread was on a CPU."""
 
     def __init__(self):
-        self.ns = 0
+        self.ns = self.cpu_ns = 0
 
     @contextlib.contextmanager
     def cause(self):
-        begin = now()
+        begin, begin_cpu = now(), time.thread_time_ns()
         yield
+        self.cpu_ns += time.thread_time_ns() - begin_cpu
         self.ns += now() - begin
 
 
@@ -333,7 +334,8 @@ def main():
     account = Account()
     code = globals()[f"run_{arguments.job.replace('-', '_')}"](arguments.folder, account)
     with open(arguments.account, "w", encoding="ascii") as f:
-        json.dump({"code": code, "cause_ns": account.ns, "life_ns": now() - BEGAN_NS}, f)
+        json.dump({"code": code, "cause_ns": account.ns, "cause_cpu_ns": account.cpu_ns,
+                   "life_ns": now() - BEGAN_NS}, f)
 
 
 if __name__ == "__main__":

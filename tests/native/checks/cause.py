@@ -17,7 +17,7 @@ THREADS = ("threads", "own", True)
 WORKER = ("process", "worker", False)
 FEEDER = ("threads", "worker", False)  # of a queue: a thread of the loader that puts samples into its pipe
 STORAGE = ("storage", None, False)
-# Of each job: who waited for whom, and how; the time of the first one is that of the cause.
+# Of each job: who waited for whom, and how; the time of the first one is that of the cause, without what it was on a CPU.
 EDGES = {
     "asyncio": [(ROOT, THREADS, {"events"})],
     "beside": [(ROOT, STORAGE, {"read"})],
@@ -36,8 +36,14 @@ EDGES = {
 }
 
 
+def runq_ns(path):
+    """What the path was ready to run, and no CPU was free."""
+    return sum(part["ns"] for part in path["parts"] if part["kind"] == "runq")
+
+
 def edge_faults(name, report, own):
     """Yields what is wrong with who waited for whom."""
+    waited = own["cause_ns"] - own["cause_cpu_ns"]
     nodes = {node["id"]: (node["kind"], node["role"], node["root"]) for node in report["path_nodes"]}
     edges, total, wall = report["path_edges"], report["path"]["edges"], report["path"]["wall_ns"]
     for key, ns in total.items():
@@ -48,8 +54,8 @@ def edge_faults(name, report, own):
                  if (nodes[edge["from"]], nodes[edge["to"]]) == (waiter, awaited) and edge["kind"] in kinds)
         if not ns:
             yield f"{' '.join(map(str, waiter))} did not wait for {' '.join(map(str, awaited))}"
-        elif number == 0 and abs(ns - own["cause_ns"]) > APART * wall:
-            yield f"it waited {ns / 1e9:.2f} s for {awaited[0]}, and not {own['cause_ns'] / 1e9:.2f} s"
+        elif number == 0 and not waited - runq_ns(report["path"]) - APART * wall <= ns <= waited + APART * wall:
+            yield f"it waited {ns / 1e9:.2f} s for {awaited[0]}, and not {waited / 1e9:.2f} s"
 
 
 def faults(bottleneck, path, own):
@@ -74,7 +80,7 @@ def main():
         own = json.load(f)
     bottleneck, path = answer["bottleneck"], answer["path"]
     wall, share = path["wall_ns"], bottleneck.get("share")
-    runq = sum(part["ns"] for part in path["parts"] if part["kind"] == "runq")
+    runq = runq_ns(path)
     if runq > BUSY * wall:
         note, status = f"skip: the machine was busy, {runq / wall:.0%} of the time there was no CPU for it", AGAIN
     else:
