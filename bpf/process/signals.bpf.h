@@ -30,7 +30,9 @@ struct {
 } dlt_signals SEC(".maps");
 
 #define SIGNALS 32 /* real-time signals follow */
+#define SIGINT_NR 2
 #define SIGKILL_NR 9
+#define SIGTERM_NR 15
 /* Those that a process ignores, stops or goes on by, if it does nothing about them: CHLD CONT STOP TSTP TTIN TTOU URG
  * WINCH */
 #define HARMLESS (1U << 17 | 1U << 18 | 1U << 19 | 1U << 20 | 1U << 21 | 1U << 22 | 1U << 23 | 1U << 28)
@@ -117,18 +119,17 @@ static __always_inline int signal_sent(int sig, __u64 info, struct task_struct *
 	return 0;
 }
 
-/*
- * Adds to REC, the end of a process, who sent the signal that ended it. The OOM killer marks its victims: so its signal
- * is told from others of the kernel without a hook of its own.
- */
-static __always_inline void signal_add(struct dlt_pids *rec, struct signal_struct *signal)
+/* Adds who sent signal SIG to the process, and returns whether somebody did. */
+static __always_inline bool sender_add(struct dlt_pids *rec, struct signal_struct *signal, __u32 sig)
 {
-	struct signal_key key = { .tgid = rec->hdr.tgid, .sig = rec->status & 0x7f };
-	struct signal_sent *sent = key.sig ? bpf_map_lookup_elem(&dlt_signals, &key) : NULL;
+	struct signal_key key = { .tgid = rec->hdr.tgid, .sig = sig };
+	struct signal_sent *sent = bpf_map_lookup_elem(&dlt_signals, &key);
+	bool same;
 
 	if (!sent)
-		return;
-	if (sent->start_ns == rec->start_ns) {
+		return false;
+	same = sent->start_ns == rec->start_ns;
+	if (same) {
 		if (key.sig == SIGKILL_NR && BPF_CORE_READ(signal, oom_mm)) {
 			rec->by = sent->limit_bytes ? DLT_PIDS_BY_OOM_LIMIT : DLT_PIDS_BY_OOM;
 			rec->limit_bytes = sent->limit_bytes;
@@ -139,6 +140,23 @@ static __always_inline void signal_add(struct dlt_pids *rec, struct signal_struc
 		}
 	}
 	bpf_map_delete_elem(&dlt_signals, &key);
+	return same;
+}
+
+/*
+ * Adds to REC, the end of a process, who sent the signal that ended it, or asked it to end with a status. The OOM
+ * killer marks its victims: so its signal is told from others of the kernel without a hook of its own.
+ */
+static __always_inline void signal_add(struct dlt_pids *rec, struct signal_struct *signal)
+{
+	const __u32 sig = rec->status & 0x7f;
+
+	if (sig)
+		sender_add(rec, signal, sig);
+	else if (rec->status && sender_add(rec, signal, SIGTERM_NR))
+		rec->requested = SIGTERM_NR;
+	else if (rec->status && sender_add(rec, signal, SIGINT_NR))
+		rec->requested = SIGINT_NR;
 }
 
 #endif

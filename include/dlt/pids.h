@@ -36,16 +36,17 @@ struct dlt_pids {
 	__u64 start_ns; /* of the process, CLOCK_BOOTTIME */
 	__u64 args_at; /* address of the arguments: the kernel chooses it anew at each exec; 0: none */
 	__u32 environ_read; /* exec: the segments have what the environment has of these variables */
-	/* at the exit of a process that a signal ended */
+	/* at the exit of a process that a signal ended, or that ended with a status other than 0 and was asked to */
 	__u32 by; /* enum dlt_pids_by */
 	__u32 by_pid;
 	__u32 cpus; /* at exit: how many CPUs the thread might use; 0: not known */
 	__u64 limit_bytes; /* of the cgroup's memory that was used up when the kernel sent SIGKILL; 0: none was */
 	char by_comm[DLT_COMM_LEN];
 	__u64 nofile; /* at the exit of a process: its limit of open files; 0: not known */
+	__u64 requested; /* number of the signal that asked it to end, and did not end it by itself; 0: none */
 };
 
-DLT_ASSERT_SIZE(dlt_pids, 200);
+DLT_ASSERT_SIZE(dlt_pids, 208);
 
 /* Who has sent a signal. */
 enum dlt_pids_by {

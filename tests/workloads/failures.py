@@ -108,6 +108,14 @@ def terminated(folder):
         worker.join()
 
 
+def handled(folder):
+    """A helper that is asked to end does so with a status of its own, as ssh-agent does."""
+    code = "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(2)); print(flush=True); time.sleep(100)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        child.terminate()
+
+
 def searches(folder):
     """3 000 probes along a path, tries that are taken back, and a file that is there already."""
     for i in range(3000):

@@ -28,9 +28,10 @@ static int64_t exec_rank(const struct dlt_pids *rec, size_t len)
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
-/* The end of a process that a signal ended: a name may hold anything, so it comes last. */
+/* The end of a process that a signal ended or asked to end: a name may hold anything, so it comes last. */
 static size_t sender_text(char *seg, size_t size, const struct dlt_pids *rec)
 {
+	size_t len = 0;
 	static const char *const by[DLT_PIDS_BYS] = {
 		[DLT_PIDS_BY_KERNEL] = "kernel", [DLT_PIDS_BY_OOM] = "oom", [DLT_PIDS_BY_OOM_LIMIT] = "oom-limit",
 		[DLT_PIDS_BY_SELF] = "itself",   [DLT_PIDS_BY_JOB] = "job", [DLT_PIDS_BY_OTHER] = "other",
@@ -38,8 +39,10 @@ static size_t sender_text(char *seg, size_t size, const struct dlt_pids *rec)
 
 	if (rec->by >= DLT_PIDS_BYS || !by[rec->by])
 		return 0;
-	return (size_t)snprintf(seg, size, " by=%s by_pid=%u limit=%llu by_comm=%.*s", by[rec->by], rec->by_pid,
-				rec->limit_bytes, DLT_COMM_LEN, rec->by_comm);
+	if (rec->requested)
+		len = (size_t)snprintf(seg, size, " requested=%llu", rec->requested);
+	return len + (size_t)snprintf(seg + len, size - len, " by=%s by_pid=%u limit=%llu by_comm=%.*s", by[rec->by],
+				      rec->by_pid, rec->limit_bytes, DLT_COMM_LEN, rec->by_comm);
 }
 
 /* What the thread and the process might use at last, which they can have changed since they began. */

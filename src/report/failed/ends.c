@@ -63,6 +63,7 @@ static void take_sender(struct failed_end *end, struct reader_field args)
 			end->sender = (enum failed_sender)i;
 	if (end->sender == FAILED_BY_UNKNOWN)
 		return;
+	end->requested = value_of(args, "\\040requested=", false).p;
 	reader_u64(value_of(args, "\\040by_pid=", false), &end->sender_pid);
 	reader_u64(value_of(args, "\\040limit=", false), &end->limit_bytes);
 	report_copy(end->sender_comm, sizeof(end->sender_comm), value_of(args, "\\040by_comm=", true));
@@ -81,8 +82,7 @@ void report_failed_end(const struct scan *scan, const struct report_proc *proc)
 	end = &failed->ends[failed->n_ends++];
 	*end = (struct failed_end){ .pid = proc->pid, .at_ns = scan->time_ns, .status = (int)status };
 	memcpy(end->comm, proc->comm, sizeof(end->comm));
-	if (WIFSIGNALED(status))
-		take_sender(end, scan_field(scan, COL_ARGS));
+	take_sender(end, scan_field(scan, COL_ARGS));
 }
 
 /* --- which of them matter ---------------------------------------------------------------------------------- */
@@ -114,6 +114,12 @@ static bool is_passed_on(const struct report *report, const struct report_failed
 	return false;
 }
 
+/* What the job has asked to end says by its status that it was asked. */
+static bool is_done_with(const struct failed_end *end)
+{
+	return end->requested && end->sender == FAILED_BY_JOB;
+}
+
 /* A part of a shell, which has executed no program: the shell does what it wants with its status. */
 static bool is_subshell(const struct report_proc *proc, const struct failed_end *end)
 {
@@ -133,7 +139,7 @@ static bool status_matters(const struct report *report, const struct report_fail
 {
 	if (end->pid == report->manifest.workload_pid || is_subshell(proc, end))
 		return false;
-	return !is_answer(end) && !is_passed_on(report, failed, end);
+	return !is_done_with(end) && !is_answer(end) && !is_passed_on(report, failed, end);
 }
 
 static void add(struct report_failed *failed, const struct failed_end *end)

@@ -52,6 +52,7 @@ struct failed_end {
 	uint64_t pid, at_ns;
 	int status; /* waitpid's */
 	enum failed_sender sender;
+	bool requested; /* to end, by the sender's signal; STATUS is its own */
 	uint64_t sender_pid, limit_bytes;
 	char comm[64], sender_comm[64];
 };

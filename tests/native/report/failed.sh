@@ -68,7 +68,7 @@ if [ -z "$slow" ]; then
 	job helper
 fi
 
-expected='terminated namespace'
+expected='terminated handled namespace'
 [ -n "$slow" ] || expected="$expected searches head interrupted"
 for case in $expected; do
 	job "$case"

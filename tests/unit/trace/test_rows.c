@@ -606,6 +606,14 @@ static void rows_of_pids(void **state)
 	rec->cpus = UINT32_MAX;
 	rec_emit();
 
+	rec = pids_begin(DLT_PIDS_EXIT); /* it handles what asks it to end */
+	rec->status = 2 << 8;
+	rec->requested = UINT64_MAX;
+	rec->by = DLT_PIDS_BY_JOB;
+	rec->by_pid = 1;
+	memcpy(rec->by_comm, "shell", 5);
+	rec_emit();
+
 	rec = pids_begin(DLT_PIDS_EXIT);
 	rec->status = 9;
 	rec->by = DLT_PIDS_BYS;

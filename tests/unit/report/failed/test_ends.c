@@ -66,6 +66,20 @@ static void a_status_is_a_failure(void **state)
 	expect_one(failed_loaded(), 1, "preprocess (process 11) ended with status 3 at 0.50 s");
 }
 
+static void what_the_job_requested_to_end_has_its_own_status(void **state)
+{
+	put_job();
+	put_ended(500 * MS, 11, JOB, "agent", STATUS(2), "\\040requested=15" BY("job"));
+	expect_nothing(failed_loaded());
+}
+
+static void one_that_others_request_to_end_is_a_failure(void **state)
+{
+	put_job();
+	put_ended(500 * MS, 11, JOB, "agent", STATUS(2), "\\040requested=15" BY("other"));
+	expect_one(failed_loaded(), 1, "agent (process 11) ended with status 2 at 0.50 s");
+}
+
 static void a_program_that_answers_by_its_status_is_none(void **state)
 {
 	put_job();
@@ -129,6 +143,8 @@ int main(void)
 		IN_TREE(requested_ends_are_none),
 		IN_TREE(an_older_trace_has_no_sender),
 		IN_TREE(a_status_is_a_failure),
+		IN_TREE(what_the_job_requested_to_end_has_its_own_status),
+		IN_TREE(one_that_others_request_to_end_is_a_failure),
 		IN_TREE(a_program_that_answers_by_its_status_is_none),
 		IN_TREE(one_that_cannot_answer_is_a_failure),
 		IN_TREE(what_is_passed_on_counts_once),
