@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/hang/hang.h"
 #include "report/path/recent.h"
 #include "report/show/recent_json.h"
 
@@ -31,6 +32,7 @@ struct reading {
 	const struct trace *trace;
 	uint64_t known_ns; /* when it was known last */
 	struct path_recent *recent; /* NULL: not open */
+	struct report_hang *hang; /* likewise: who waits is not known */
 	int dirfd, out;
 };
 
@@ -60,6 +62,21 @@ static int look(struct reading *r)
 	return res;
 }
 
+/* Asks who can end the long waits. */
+static void look_for_hang(struct reading *r)
+{
+	autofree struct report_hang *hang = calloc(1, sizeof(*hang));
+	autofree char *answer = NULL;
+
+	free(TAKE_PTR(r->hang));
+	if (!hang || trace_request(r->trace, "hung", NULL, &answer) < 0 || open_waits_parse(&hang->waits, answer) < 0)
+		return;
+	for (uint64_t i = 0; i < hang->waits.n; i++)
+		hang->lasts[i] = true;
+	hang_find(hang);
+	r->hang = TAKE_PTR(hang);
+}
+
 /* Writes what is known. For a moment nothing may be: then what was known, with its time, stays. */
 static int put_line(struct reading *r, int res)
 {
@@ -73,7 +90,7 @@ static int put_line(struct reading *r, int res)
 	if (known)
 		r->known_ns = now_ns;
 	if (known)
-		recent_json(r->recent, &json);
+		recent_json(r->recent, r->hang, &json);
 	line = known ? json_text(&json) : strdup("null");
 	ended = line ? util_fmt("%s\n", line) : NULL;
 	return ended ? util_write_all(r->out, ended, strlen(ended)) : -ENOMEM;
@@ -110,6 +127,8 @@ static __attribute__((noreturn)) void read_on(const struct trace *trace, int out
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		cpu_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 		res = r.dirfd < 0 ? -ENOENT : look(&r);
+		if (res == 0)
+			look_for_hang(&r);
 		if (res == -ECONNREFUSED || put_line(&r, res) < 0)
 			break;
 	} while (rest(&r, began_ns, cpu_ns));

@@ -29,12 +29,19 @@ static const struct json_member of_part[] = {
 	{ 0 },
 };
 
+static const struct json_member of_hang[] = {
+	JSON_MEMBER("since_ns", JSON_U64, recent_text, hangs_since_ns),
+	JSON_MEMBER("text", JSON_TEXT, recent_text, hang),
+	{ 0 },
+};
+
 static void on_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 	struct recent_text *recent = ctx;
 	const bool room = recent->n <= RECENT_PARTS_MAX;
 	const struct json_place places[] = {
 		{ "parts[].", of_part, recent->n && room ? &recent->part[recent->n - 1] : NULL },
+		{ "hang.", of_hang, recent },
 		{ "", of_recent, recent },
 	};
 	const struct json_place *place;
@@ -48,13 +55,30 @@ static void on_value(void *ctx, const char *path, enum json_event event, const c
 		json_bind(place->members, place->base, path, event, text, len);
 }
 
+/* Returns the next part of a sentence about a hang, which has a line; NULL: that was the last one. */
+static const char *next_part(const char *at)
+{
+	const char *comma = strstr(at, ", which ");
+
+	return comma ? comma + strlen(", ") : NULL;
+}
+
+static unsigned int hang_lines(const struct recent_text *recent)
+{
+	unsigned int n = 0;
+
+	for (const char *at = *recent->hang ? recent->hang : NULL; at; at = next_part(at))
+		n++;
+	return n;
+}
+
 unsigned int recent_text_read(struct recent_text *recent, const char *line)
 {
 	*recent = (struct recent_text){ 0 };
 	if (!line || json_read(line, strlen(line), on_value, recent) < 0 || !recent->wall_ns)
 		recent->n = 0;
 	recent->n = MIN(recent->n, RECENT_PARTS_MAX);
-	return recent->n ? HEAD_LINES + recent->n : 0;
+	return recent->n ? HEAD_LINES + recent->n + hang_lines(recent) : 0;
 }
 
 /* Returns what stands behind the name of a process in ROLE; "" for the job's own. */
@@ -82,6 +106,19 @@ static void put_part(const struct recent_text *recent, const struct recent_part 
 	fputc('\n', out);
 }
 
+static void put_hang(const struct recent_text *recent, uint64_t now_ns, FILE *out)
+{
+	const char *at = *recent->hang ? recent->hang : NULL, *next;
+
+	if (at)
+		fprintf(out, "it hangs, for %.0f s: ", (double)(now_ns - MIN(recent->hangs_since_ns, now_ns)) / 1e9);
+	for (; at; at = next) {
+		next = next_part(at);
+		fprintf(out, "%s%.*s\n", at == recent->hang ? "" : "  ", next ? (int)(next - at - 1) : (int)strlen(at),
+			at);
+	}
+}
+
 void recent_text(const struct recent_text *recent, FILE *out)
 {
 	const uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -92,4 +129,5 @@ void recent_text(const struct recent_text *recent, FILE *out)
 		(unsigned long long)recent->root, recent->comm, (double)(now_ns - MIN(recent->end_ns, now_ns)) / 1e9);
 	for (unsigned int i = 0; i < recent->n; i++)
 		put_part(recent, &recent->part[i], out);
+	put_hang(recent, now_ns, out);
 }

@@ -18,11 +18,15 @@ struct recent_part {
 	char what[64], owner[RECENT_NAME_MAX], detail[RECENT_NAME_MAX], role[16]; /* "": none */
 };
 
+#define RECENT_HANG_MAX 2048
+
 struct recent_text {
 	uint64_t root, wall_ns, end_ns;
 	char comm[RECENT_NAME_MAX];
 	struct recent_part part[RECENT_PARTS_MAX];
 	unsigned int n; /* 0: it is not known */
+	uint64_t hangs_since_ns;
+	char hang[RECENT_HANG_MAX]; /* what nobody will end; "": nothing */
 };
 
 /* Reads LINE, which may be NULL or anything. Returns how many lines recent_text() will print. */

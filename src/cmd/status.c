@@ -51,8 +51,8 @@ static const struct option_row options[] = {
 	  "probe; with --watch an object on each line",
 	  option_true, offsetof(struct status_options, json) },
 	{ "watch", 'w', NULL,
-	  "Show calls, bytes and latencies of each process, where the last ten seconds went, live regions, and the "
-	  "files of hanging calls, until the trace ends",
+	  "Show calls, bytes and latencies of each process, where the last ten seconds went, who waits for whom in "
+	  "a job that hangs, live regions, and the files of hanging calls, until the trace ends",
 	  option_true, offsetof(struct status_options, watch) },
 	{ 0 },
 };

@@ -263,6 +263,7 @@ static const struct verb {
 	const char *name;
 	int (*answer)(struct session *s, const struct control_request *rq, FILE *out);
 } verbs[] = {
+	{ "hung", session_hung_answer },
 	{ "json", answer_json },
 	{ "mark", answer_mark },
 	{ "status", answer_status },

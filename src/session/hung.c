@@ -23,15 +23,20 @@ static bool is_gone(uint64_t tid)
 	return !state || state == 'Z' || state == 'X';
 }
 
+static bool lasts(const struct open_wait *wait, const struct hung_now *waiting)
+{
+	const struct hung_thread *now = find(waiting, wait->tid);
+
+	return now && now->since_ns == wait->since_ns;
+}
+
 void hung_settle(struct hung *hung, const struct hung_now *waiting)
 {
 	struct open_waits *kept = hung->kept;
 	uint64_t n = 0;
 
 	for (uint64_t i = 0; i < kept->n; i++) {
-		const struct hung_thread *now = find(waiting, kept->v[i].tid);
-
-		if (now ? now->since_ns == kept->v[i].since_ns : is_gone(kept->v[i].tid))
+		if (lasts(&kept->v[i], waiting) || (!find(waiting, kept->v[i].tid) && is_gone(kept->v[i].tid)))
 			hung->seen_ns[i] = waiting->now_ns;
 		if (waiting->now_ns - hung->seen_ns[i] > FORGET_NS)
 			continue;
@@ -68,6 +73,14 @@ void hung_take(struct hung *hung, const struct open_waits *found, const struct h
 		wait.since_ns = now->since_ns;
 		keep(hung, &wait, waiting->now_ns);
 	}
+}
+
+void hung_open(const struct hung *hung, const struct hung_now *waiting, struct open_waits *open)
+{
+	open->n = 0;
+	for (uint64_t i = 0; i < hung->kept->n; i++)
+		if (lasts(&hung->kept->v[i], waiting))
+			open->v[open->n++] = hung->kept->v[i];
 }
 
 void hung_free(struct hung *hung)

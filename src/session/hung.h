@@ -32,6 +32,8 @@ struct hung {
 void hung_settle(struct hung *hung, const struct hung_now *waiting);
 /* Keeps of FOUND the waits that lasted for all of the last look. */
 void hung_take(struct hung *hung, const struct open_waits *found, const struct hung_now *waiting);
+/* Sets OPEN to those that last. */
+void hung_open(const struct hung *hung, const struct hung_now *waiting, struct open_waits *open);
 void hung_free(struct hung *hung);
 
 #endif

@@ -3,8 +3,11 @@
  * When the session looks which threads of the job wait for long, and who can end that: it is in no event. Control
  * plane; costs a look at the kernel's slots each second, and one into /proc where a thread has begun to wait for LONG.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "host/stall/hold_reader.h"
 #include "probes/sched.h"
@@ -126,4 +129,24 @@ void session_hung_end(struct session *session)
 	answer(session, ms_until(waiting->now_ns + END_NS));
 	if (look(session) == 0)
 		answer(session, ms_until(waiting->now_ns + END_NS));
+}
+
+int session_hung_answer(struct session *session, const struct control_request *rq, FILE *out)
+{
+	autofree struct hung_now *waiting = can_look(session) ? waiting_now(session) : NULL;
+	autofree struct open_waits *open = waiting ? calloc(1, sizeof(*open)) : NULL;
+	autofree char *text = NULL;
+	struct json json = { .flat = true };
+
+	if (!open) {
+		fputs("who waits for whom is not known\n", out);
+		return -EAGAIN;
+	}
+	hung_open(&session->hung, waiting, open);
+	json_object(&json, NULL);
+	open_waits_put(&json, open);
+	json_end(&json);
+	text = json_text(&json);
+	fputs(text ?: "", out);
+	return text ? 0 : -ENOMEM;
 }

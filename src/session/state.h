@@ -222,6 +222,8 @@ int session_waiting_answer(struct session *session, const struct control_request
 /* Looks who waits for whom: each second, and at the end, before the hooks are off (hung_look.c). */
 void session_hung_tick(struct session *session);
 void session_hung_end(struct session *session);
+/* status --watch: answers `open_waits' of those that last, as JSON. */
+int session_hung_answer(struct session *session, const struct control_request *rq, FILE *out);
 
 /*
  * metrics_file_open() checks whether the file PATH can be written, in an existing folder. Returns 0; -EEXIST where it

@@ -60,7 +60,8 @@ const struct open_wait *hang_of(const struct report_hang *hang, uint64_t pid)
 	return found;
 }
 
-const struct open_wait *hang_first(const struct report_hang *hang)
+/* Returns the first wait of a process's first thread that nobody will end, or else the first that lasts; NULL: none. */
+static const struct open_wait *first(const struct report_hang *hang)
 {
 	const struct open_wait *found = NULL;
 
@@ -72,6 +73,11 @@ const struct open_wait *hang_first(const struct report_hang *hang)
 			found = wait;
 	}
 	return found;
+}
+
+const struct open_wait *hang_of_job(const struct report_hang *hang, uint64_t pid)
+{
+	return hang_of(hang, pid) ?: first(hang);
 }
 
 bool hang_is_stuck(const struct report_hang *hang, const struct open_wait *wait)

@@ -29,8 +29,11 @@ void hang_find(struct report_hang *hang);
 
 /* Returns the wait of the first thread of process PID that lasts, or else of another one of it; NULL: none. */
 const struct open_wait *hang_of(const struct report_hang *hang, uint64_t pid);
-/* Returns the first wait of a process's first thread that nobody will end, or else the first that lasts; NULL: none. */
-const struct open_wait *hang_first(const struct report_hang *hang);
+/*
+ * Returns the wait that the job hangs in, if it does: that of its first process, PID. One that waits for a signal or a
+ * time, as timeout(1) does, has none: then it is another one's.
+ */
+const struct open_wait *hang_of_job(const struct report_hang *hang, uint64_t pid);
 /* Whether nobody will end WAIT, which is one of HANG's. */
 bool hang_is_stuck(const struct report_hang *hang, const struct open_wait *wait);
 /* Returns since when WAIT, and those behind it that it is for, all wait. */

@@ -23,17 +23,13 @@ static const struct report_path_root *root_of(const struct report *report)
 	return report->path && report->path->n ? &report->path->root[0] : NULL;
 }
 
-/*
- * Returns the wait that the job hangs in, if it does: that of its first process. One that waits for a signal or a time,
- * as timeout(1) does, has none: then it is another one's.
- */
 static const struct open_wait *wait_of(const struct report *report)
 {
 	const struct report_path_root *root = root_of(report);
 
 	if (!root || !report->hang)
 		return NULL;
-	return hang_of(report->hang, root->pid) ?: hang_first(report->hang);
+	return hang_of_job(report->hang, root->pid);
 }
 
 void hang_show(struct report *report, struct finding *finding)

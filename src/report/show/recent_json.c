@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/hang/hang.h"
 #include "report/path/recent.h"
 
 #define LEAST 200U /* smaller parts of the time are added up */
@@ -56,7 +57,26 @@ static void put_parts(const struct path_recent *recent, struct json *json)
 	json_end(json);
 }
 
-void recent_json(const struct path_recent *recent, struct json *json)
+/* Puts what the job hangs in, if nobody will end that. */
+static void put_hang(const struct report_hang *hang, uint64_t pid, struct json *json)
+{
+	const struct open_wait *wait = hang ? hang_of_job(hang, pid) : NULL;
+	autofree char *text = NULL;
+	size_t len;
+	FILE *out = wait && hang_is_stuck(hang, wait) ? open_memstream(&text, &len) : NULL;
+
+	if (!out)
+		return;
+	hang_sentence(hang, wait, out);
+	if (fclose(out) || !text)
+		return;
+	json_object(json, "hang");
+	json_u64(json, "since_ns", hang_since(hang, wait));
+	json_str(json, "text", text);
+	json_end(json);
+}
+
+void recent_json(const struct path_recent *recent, const struct report_hang *hang, struct json *json)
 {
 	json_object(json, NULL);
 	json_u64(json, "root", recent->pid);
@@ -65,5 +85,6 @@ void recent_json(const struct path_recent *recent, struct json *json)
 	json_u64(json, "end_ns", recent->end_ns);
 	json_u64(json, "wall_ns", recent->end_ns - recent->begin_ns);
 	put_parts(recent, json);
+	put_hang(hang, recent->pid, json);
 	json_end(json);
 }

@@ -47,6 +47,18 @@ static void parts_have_a_line_each(void **state)
 	assert_non_null(strstr(text, "\n  10.0 %  on a CPU (x; inferred)\n  10.0 %  other\n"));
 }
 
+static void each_wait_of_a_hang_has_a_line(void **state)
+{
+	autofree char *text = printed(
+		"{\"root\": 7, \"wall_ns\": 100, \"parts\": [{\"what\": \"p\", \"ns\": 100}], \"hang\": {\"since_ns\": 1,"
+		"\"text\": \"process 7 (a) waits in read of a pipe for process 8 (b), which is stopped\"}}",
+		5);
+
+	assert_non_null(strstr(text, "\n 100.0 %  p\nit hangs, for "));
+	assert_non_null(
+		strstr(text, " s: process 7 (a) waits in read of a pipe for process 8 (b),\n  which is stopped\n"));
+}
+
 static void more_parts_than_there_are_places_are_left_out(void **state)
 {
 	autofree char *line = NULL;
@@ -79,6 +91,7 @@ static void nothing_is_printed_of_what_is_not_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_wait_of_a_hang_has_a_line),
 		cmocka_unit_test(more_parts_than_there_are_places_are_left_out),
 		cmocka_unit_test(nothing_is_printed_of_what_is_not_known),
 		cmocka_unit_test(parts_have_a_line_each),

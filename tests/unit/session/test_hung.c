@@ -85,6 +85,22 @@ static void a_look_without_time_takes_nothing_from_an_earlier_one(void **state)
 	assert_int_equal(hung.seen_ns[0], now.now_ns);
 }
 
+static void what_lasts_is_open(void **state)
+{
+	struct open_waits open;
+
+	found.n = now.n = 2;
+	now.v[1] = (struct hung_thread){ NOBODY_TID, 5 * SECOND };
+	found.v[1] = (struct open_wait){ .pid = NOBODY_TID, .tid = NOBODY_TID };
+	hung_take(&hung, &found, &now);
+	hung_open(&hung, &now, &open);
+	assert_int_equal(open.n, 2);
+	now.n = 1; /* the other one is gone */
+	now.v[0].since_ns++; /* this one waits anew */
+	hung_open(&hung, &now, &open);
+	assert_int_equal(open.n, 0);
+}
+
 static int tear_down(void **state)
 {
 	hung_free(&hung);
@@ -97,6 +113,7 @@ int main(void)
 		cmocka_unit_test_setup(a_wait_that_lasted_is_kept_with_its_begin, set_up),
 		cmocka_unit_test_setup(one_that_began_during_the_look_is_not, set_up),
 		cmocka_unit_test_setup(what_has_ended_is_dropped_a_while_later, set_up),
+		cmocka_unit_test_setup(what_lasts_is_open, set_up),
 		cmocka_unit_test_setup(what_is_gone_or_lasts_stays, set_up),
 		cmocka_unit_test_setup(a_look_without_time_takes_nothing_from_an_earlier_one, set_up),
 	};

@@ -340,7 +340,7 @@ static void at_most_six_parts_are_all_of_the_time(void **state)
 	assert_int_equal(answer(12 * S + 300 * MS, 12 * S, 0, ""), 0);
 	assert_int_equal(answer(13 * S + 300 * MS, 13 * S, 0, ""), 0);
 	assert_int_equal(path_recent_look(recent), 0);
-	recent_json(recent, &json);
+	recent_json(recent, NULL, &json);
 	text = json_text(&json);
 	assert_non_null(text);
 	for (const char *at = text; (at = strstr(at, "\"kind\"")); at++)
