@@ -76,7 +76,7 @@ static int load(struct report **ret, const char *dir, const struct report_args *
 /* Loads the I-th trace, whose times count from its own start. */
 static int load_alone(struct report **ret, const struct report_args *o, int i)
 {
-	autofree struct window *w = windows_of(&o->from, &o->to, &o->dirs[i], 1);
+	autofree struct window *w = windows_of(o, &o->dirs[i], 1);
 
 	return w ? load(ret, o->dirs[i], o, w, 0) : -EINVAL;
 }
@@ -234,7 +234,7 @@ static int report_job(const struct report_args *args)
 
 	if (res < 0)
 		return text ? NO_JOB : log_no_job(res, args->dirs[MIN(bad, (unsigned int)args->n_dirs - 1)]);
-	window = windows_of(&args->from, &args->to, args->dirs, job.n);
+	window = windows_of(args, args->dirs, job.n);
 	if (!window) {
 		report_job_free(&job);
 		return -EINVAL;
@@ -283,7 +283,7 @@ static int summarize(const struct report_args *args, int i)
 
 	if (res < 0)
 		return log_no_job(res, args->dirs[i]);
-	window = windows_of(&args->from, &args->to, &args->dirs[i], 1);
+	window = windows_of(args, &args->dirs[i], 1);
 	res = window ? load_hosts(&job, args, &args->dirs[i], window) : -EINVAL;
 	if (res == 0)
 		res = write_summary(&job.host[0]);
@@ -310,7 +310,7 @@ static int report_summaries(const struct report_args *args)
 	int res;
 
 	if (args->html || args->csv || args->cpu || args->compare || args->path || args->summary_only ||
-	    args->from.given || args->to.given) {
+	    args->from.given || args->to.given || args->in_phase) {
 		log_err("summaries give text and --json only: name the trace folders instead");
 		return -EINVAL;
 	}
@@ -330,7 +330,7 @@ static int report_cpu_one(const struct report_args *args, int i)
 	const char *dir = args->dirs[i];
 	struct json j = { 0 };
 	struct report_cpu *cpu;
-	autofree struct window *window = windows_of(&args->from, &args->to, &args->dirs[i], 1);
+	autofree struct window *window = windows_of(args, &args->dirs[i], 1);
 	struct report_cpu_options how = args->cpu_options;
 	int res;
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What --from and --to of a report select in each trace folder. */
+/* What --from, --to and --phase of a report select in each trace folder. */
 #ifndef CMD_WINDOWS_H
 #define CMD_WINDOWS_H
 
-#include "base/moment.h"
 #include "trace/window.h"
 
+struct report_args;
+
 /*
- * Returns the parts of the N folders DIRS, the hosts of one job: times count from when the first of them began. The
- * caller frees them. NULL after a message.
+ * Returns the part of each of the N folders DIRS, the hosts of one job, that ARGS select: one interval, so that a
+ * name that several phases have selects none. The caller frees them. NULL after a message.
  */
-struct window *windows_of(const struct moment *from, const struct moment *to, char *const *dirs, unsigned int n);
+struct window *windows_of(const struct report_args *args, char *const *dirs, unsigned int n);
 
 #endif

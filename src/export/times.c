@@ -35,15 +35,6 @@ static void note_name(struct named *of, const char *name)
 		of->len += (size_t)sprintf(of->there + of->len, "%s%s", of->len ? ", " : "", name);
 }
 
-/* Whether NAME is the label of P ("epoch 3"), its name, or the name of its kind. */
-static bool is_named(const struct phases *phases, const struct phase *p, enum phase_kind kind, const char *name)
-{
-	char label[PHASE_LABEL_MAX];
-
-	return !strcmp(phases_label(phases, p, label), name) || !strcmp(phases->names[p->name].name, name) ||
-	       !strcmp(phase_kind_names[kind], name);
-}
-
 /* Adds the phases of a folder that have the name, as times since ZERO_NS. Returns 0 or -ENOMEM. */
 static int add_phases(struct named *of, const struct phases *phases, uint64_t zero_ns)
 {
@@ -52,7 +43,7 @@ static int add_phases(struct named *of, const struct phases *phases, uint64_t ze
 			const struct phase *phase = phases_get(phases, kind, i);
 
 			note_name(of, phases->names[phase->name].name);
-			if (!is_named(phases, phase, kind, of->name) || phase->end_ns < phase->begin_ns ||
+			if (!phases_is_called(phases, phase, of->name) || phase->end_ns < phase->begin_ns ||
 			    phase->end_ns < zero_ns)
 				continue;
 			struct time_span *v = realloc(of->v, (of->n + 1) * sizeof(*v));
@@ -214,7 +205,8 @@ int times_init(struct export_times *times, const struct times_options *options, 
 
 void times_log_none(char *const *dirs, unsigned int n)
 {
-	log_err("%s%s: the trace has no time from --from to --to", dirs[0], n > 1 ? " and the others" : "");
+	log_err("%s%s: the trace has no time from --from to --to, or in that --phase", dirs[0],
+		n > 1 ? " and the others" : "");
 }
 
 void times_free(struct export_times *t)

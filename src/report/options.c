@@ -53,9 +53,16 @@ static const char *set_zone(struct option_parse *p, void *member, char *arg)
 					"not UTC, not +02:00, and not a zone that this machine knows";
 }
 
-static const char *add_rule(struct option_parse *p, void *member, char *arg)
+/* REGEX=NAME declares a phase, a name alone selects one. */
+static const char *set_phase(struct option_parse *p, void *member, char *arg)
 {
-	return applog_add_rule(member, arg, p->why, sizeof(p->why)) < 0 ? p->why : NULL;
+	struct report_args *args = p->into;
+
+	if (strchr(arg, '='))
+		return applog_add_rule(member, arg, p->why, sizeof(p->why)) < 0 ? p->why : NULL;
+	if (args->in_phase)
+		return "only one phase can be looked at";
+	return option_text(p, &args->in_phase, arg);
 }
 
 /* Parses "0x1000-0x2000". */
@@ -165,11 +172,12 @@ static const struct option_row options[] = {
 	{ "app-log-tz", 0, "ZONE",
 	  "Zone of times in logs without one: UTC, +02:00, Europe/Berlin (default: the traced host's)", set_zone,
 	  TO(phases.zone) },
-	{ "phase", 0, "REGEX=NAME",
-	  "A matching line of a log begins the phase NAME, which ends at the next such line or at NAME_end. NAME_start "
+	{ "phase", 0, "NAME|REGEX=NAME",
+	  "NAME: only rows in this phase, as the report names it: 'epoch 2', training. REGEX=NAME: a matching line of "
+	  "a log begins the phase NAME, which ends at the next such line or at NAME_end. NAME_start "
 	  "begins and NAME_end ends a phase; where nothing begins it, it began at the end before. \\1 is the text of "
 	  "the first ( ). May be repeated",
-	  add_rule, TO(rules) },
+	  set_phase, TO(rules) },
 	{ 0 },
 };
 

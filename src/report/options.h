@@ -24,6 +24,7 @@ struct report_args {
 	const char *csv; /* the folder, or NULL */
 	const char *html; /* the file, "-" for stdout, or NULL */
 	struct moment from, to; /* only rows of this time; as far as given */
+	const char *in_phase; /* only rows of this phase; NULL: of all */
 	const char *matrix; /* a folder of runs, in place of traces; NULL: none */
 	const char *svg; /* the file for a picture, likewise: of MATRIX, or PICTURE */
 	char *picture; /* the name of one of a trace; NULL: none */

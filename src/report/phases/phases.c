@@ -180,6 +180,15 @@ const char *phases_label(const struct phases *p, const struct phase *phase, char
 	return buf;
 }
 
+bool phases_is_called(const struct phases *phases, const struct phase *phase, const char *name)
+{
+	const struct phase_name *of = &phases->names[phase->name];
+	char label[PHASE_LABEL_MAX];
+
+	return !strcmp(phases_label(phases, phase, label), name) || !strcmp(of->name, name) ||
+	       !strcmp(phase_kind_names[of->kind], name);
+}
+
 /* --- lists ------------------------------------------------------------------------------------------- */
 
 static struct phase whole(uint32_t name, const struct begun *b, int64_t rank, uint64_t end_ns)

@@ -167,6 +167,9 @@ bool phases_are_unnamed(const struct phases *p);
 /* Puts the name, and the number where there is one, into BUF: "epoch 3". Returns BUF. */
 const char *phases_label(const struct phases *p, const struct phase *phase, char buf[PHASE_LABEL_MAX]);
 
+/* Whether NAME is the label of PHASE ("epoch 3"), its name, or the name of its kind. */
+bool phases_is_called(const struct phases *phases, const struct phase *phase, const char *name);
+
 /* Returns the kind of a name, which may have further words: "Training loop" is training. */
 enum phase_kind phase_kind_of(const char *name, enum phase_source source);
 

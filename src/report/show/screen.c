@@ -158,6 +158,8 @@ static void put_job(const struct report *report, unsigned int width, FILE *out)
 	autofree char *text = util_fmt("%.*s%s: %s%s%s", shown, command, command[shown] ? " ..." : "", FMT_NS(ns),
 				       m->has_status ? ", " : "", m->has_status ? FMT_ENDED(m->status) : "");
 
+	if (m->window.end_ns)
+		text_only(report, "part     ", "", out);
 	fprintf(out, "%-*s", LABEL, "job");
 	wrap_plain(out, text ? text : "", LABEL, width);
 }
