@@ -17,6 +17,7 @@
 #include "report/files/spreads.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
+#include "report/gpu/gpus.h"
 #include "report/memory/accesses.h"
 #include "report/memory/allocs.h"
 #include "report/memory/memory_map.h"
@@ -157,6 +158,7 @@ const struct report_part *const report_parts[] = {
 	&path_part,
 	&timed_part,
 	&report_datasets_part,
+	&report_gpu_part,
 	&why_part,
 	&report_missing_part,
 	&report_causes_part,

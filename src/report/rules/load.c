@@ -33,6 +33,20 @@ void why_note(struct why *w, const char *fmt, ...)
 	va_end(ap);
 }
 
+static void note_gpus(struct why *why)
+{
+	for (uint32_t i = 0; i < why->gpus->n; i++) {
+		const struct gpu *gpu = &why->gpus->v[i];
+
+		if (gpu->pid && !gpu->numbers)
+			why_note(why, "GPU %u: gpu.out and gpu_dev.out have no numbers of its use", gpu->nr);
+		else if (gpu->by_device)
+			why_note(why,
+				 "GPU %u: its use is that of all processes, from gpu_dev.out: gpu.out has no numbers",
+				 gpu->nr);
+	}
+}
+
 void why_begin(struct report *report)
 {
 	struct why *why = calloc(1, sizeof(*why));
@@ -53,7 +67,8 @@ void why_begin(struct report *report)
 	table_init_pids(&why->loaders, sizeof(struct why_loader *), WHY_LOADERS_MAX);
 	table_init(&why->work, sizeof(struct why_work), WHY_WORK_MAX);
 	table_init(&why->output, sizeof(struct why_output), WHY_OUTPUTS_MAX);
-	why_read_gpu(report);
+	why->gpus = report->gpus;
+	note_gpus(why);
 	why_find_trainers(report);
 }
 
@@ -196,8 +211,6 @@ void why_free(struct why *why)
 		spans_free(&why->trainer[i].saves);
 		free(why->trainer[i].own_samples);
 	}
-	for (uint32_t i = 0; i < why->n_gpus; i++)
-		spans_free(&why->gpu[i].idle);
 	for (unsigned int i = 0; i < why->n_notes; i++)
 		free(why->notes[i]);
 	for (uint32_t i = 0; i < why->n_epochs; i++)

@@ -88,7 +88,7 @@ static void put_basis(const struct why *w, enum why_basis basis, FILE *out)
 {
 	fputs(basis_texts[basis], out);
 	if (basis == WHY_BY_GPU)
-		fprintf(out, ", sampled every %.2f s", (double)w->gpu_sample_ns / NSEC_PER_SEC);
+		fprintf(out, ", sampled every %.2f s", (double)w->gpus->sample_ns / NSEC_PER_SEC);
 }
 
 /* Shows which trainers' waits are known by which source, where they differ. */

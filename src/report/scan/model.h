@@ -250,6 +250,7 @@ struct report {
 	uint64_t clock_error_ns, clock_steps, asleep_ns;
 
 	struct timeline *timeline; /* NULL: not asked for */
+	struct gpus *gpus; /* of the target; NULL: not asked for */
 	struct why *why; /* NULL: not asked for */
 	/* Uses of files by processes; pipes, sockets and the like. */
 	struct report_uses *uses;

@@ -72,7 +72,7 @@ static void waited(const struct why *why, struct json *json)
 	json_str(json, "by", why_basis_names[why->basis]);
 	json_str(json, "seen_by", why_sight_names[why->seen]);
 	if (why_any_by(why, WHY_BY_GPU))
-		json_u64(json, "resolution_ns", why->gpu_sample_ns);
+		json_u64(json, "resolution_ns", why->gpus->sample_ns);
 	json_object(json, "for");
 	for (unsigned int s = 0; s < WHY_STATES; s++)
 		json_f64(json, why_state_names[s], share(why->blame_ns[s], why->waited_ns));

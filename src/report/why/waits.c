@@ -58,10 +58,10 @@ static void clip_to_samples(const struct why *why, struct why_trainer *trainer)
 {
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 
-	for (uint32_t i = 0; i < why->n_gpus; i++) {
-		const struct spans *idle = &why->gpu[i].idle;
+	for (uint32_t i = 0; i < why->gpus->n; i++) {
+		const struct spans *idle = &why->gpus->v[i].idle;
 
-		if (why->gpu[i].pid != trainer->pid || !idle->n)
+		if (why->gpus->v[i].pid != trainer->pid || !idle->n)
 			continue;
 		begin_ns = MIN(begin_ns, idle->v[0].begin_ns);
 		end_ns = MAX(end_ns, idle->v[idle->n - 1].end_ns);
@@ -72,13 +72,13 @@ static void clip_to_samples(const struct why *why, struct why_trainer *trainer)
 
 const struct spans *why_samples(const struct why *w, const struct why_trainer *t)
 {
-	return t->n_gpus ? &w->gpu[t->gpu[0]].idle : NULL;
+	return t->n_gpus ? &w->gpus->v[t->gpu[0]].idle : NULL;
 }
 
 static void find_gpus(const struct why *w, struct why_trainer *t)
 {
-	for (uint32_t i = 0; i < w->n_gpus; i++)
-		if (w->gpu[i].pid == t->pid && w->gpu[i].numbers)
+	for (uint32_t i = 0; i < w->gpus->n; i++)
+		if (w->gpus->v[i].pid == t->pid && w->gpus->v[i].numbers)
 			t->gpu[t->n_gpus++] = (uint8_t)i;
 }
 
@@ -152,6 +152,6 @@ uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begi
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < t->n_gpus; i++)
-		ns += spans_within(&w->gpu[t->gpu[i]].idle, begin_ns, end_ns);
+		ns += spans_within(&w->gpus->v[t->gpu[i]].idle, begin_ns, end_ns);
 	return t->n_gpus ? ns / t->n_gpus : 0;
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/gpu/gpus.h"
 #include "report/phases/phases.h"
 #include "report/why/sleeps.h"
 #include "stats/cover.h"
@@ -27,7 +28,6 @@
 #define WHY_LOADERS_MAX 4096
 #define WHY_WAITS_MAX (2U << 20)
 #define WHY_AT_WORK_MAX (1U << 17)
-#define WHY_GPUS_MAX 64
 #define WHY_EPOCHS_MAX 512
 #define WHY_WORK_MAX (1U << 16) /* loaders, once for each epoch */
 #define WHY_NOTES_MAX 16
@@ -87,16 +87,6 @@ struct why_longest {
 	unsigned int n;
 };
 
-struct why_gpu {
-	uint32_t nr;
-	uint64_t pid; /* of the target, that used it last */
-	uint64_t samples, sample_ns, since_ns; /* the sample that is being read, and since when it is one */
-	double busy;
-	uint64_t seen_ns;
-	bool seen, numbers, by_device; /* the target uses it; gpu.out has `sm'; the numbers come from gpu_dev.out */
-	struct spans idle;
-};
-
 struct why_trainer {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its window, which is the part of the trace that is analyzed */
@@ -123,8 +113,8 @@ struct why_trainer {
 	uint32_t loaders;
 	struct spans at_work; /* any of its several loaders was in a call on a file, or on a CPU or waiting for one */
 	bool uses_gpu; /* it has opened the device of a GPU */
-	uint32_t n_gpus; /* how many GPUs with numbers it used, and their indexes in struct why; set with the bases */
-	uint8_t gpu[WHY_GPUS_MAX];
+	uint32_t n_gpus; /* how many GPUs with numbers it used, and their indexes in GPUS; set with the bases */
+	uint8_t gpu[GPUS_MAX];
 };
 
 struct why_loader {
@@ -254,9 +244,7 @@ struct why {
 	bool has_sums, by_epoch; /* by_epoch: the phases have epochs */
 	bool has_faults; /* fault.out has page faults with times, and most of them: none need be inferred */
 	bool by_copies, more_trainers; /* trainers are processes with copies; there are more than WHY_TRAINERS_MAX */
-	struct why_gpu gpu[WHY_GPUS_MAX];
-	uint32_t n_gpus;
-	uint64_t gpu_sample_ns; /* mean distance of samples */
+	struct gpus *gpus; /* the report's */
 	struct why_calls *calls; /* kept for why_walk(), freed after it */
 	struct table loaders; /* struct why_loader *, by PID */
 	struct why_file *files; /* the first N_FILES of the report's table of files */

@@ -29,9 +29,6 @@ struct report_proc *why_copied_from(const struct report *r, const struct report_
 void why_add_ranks(struct report *report);
 void why_drop_launchers(struct report *report);
 
-/* gpu.c: when GPUs of the target were idle; marks processes that use one. */
-void why_read_gpu(struct report *report);
-
 /* fault_rows.c: whether fault.out is there, and has the times of page faults, or most of them by sched.out. */
 bool why_faults_are_rows(struct report *r);
 
@@ -60,7 +57,7 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, stru
 		return 0;
 	switch (basis) {
 	case WHY_BY_GPU:
-		return trainer->n_gpus == 1 ? spans_within(&why->gpu[trainer->gpu[0]].idle, begin_ns, end_ns) :
+		return trainer->n_gpus == 1 ? spans_within(&why->gpus->v[trainer->gpu[0]].idle, begin_ns, end_ns) :
 					      why_gpus_idle(why, trainer, begin_ns, end_ns);
 	case WHY_BY_REGIONS:
 		return trainer->steps ? spans_within(&trainer->steps->spans[STEP_FETCH], begin_ns, end_ns) : 0;

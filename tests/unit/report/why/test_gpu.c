@@ -20,7 +20,7 @@ static void a_gpu_is_idle_for_what_it_is_not_used(void **state)
 		}
 	r = loaded();
 	assert_int_equal(r->why->basis, WHY_BY_GPU);
-	assert_int_equal(r->why->gpu_sample_ns, S);
+	assert_int_equal(r->gpus->sample_ns, S);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.75);
 	/* the loaders read for 600 ms of a second, wait for 10, and spend the rest in no call */
 	expect_near(is_bottleneck(r, "storage-read")->measure, 0.75 * 0.6);
