@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/gpu/gpus.h"
 #include "report/path/chain.h"
 #include "report/path/cpus.h"
 #include "report/path/edges.h"
@@ -316,7 +317,9 @@ static int ways_end(struct path_source *source, struct report_path *path)
 {
 	const struct path_epochs epochs = path_epochs_of(source->report->phases);
 	struct timeline *timeline = source->report->timeline;
-	int res = 0;
+	int res = path->n ? path_idle_init(&path->idle, gpus_slowest(source->report->gpus), path->root[0].begin_ns,
+					   path->root[0].end_ns, PATH_SAMPLES_MAX, PATH_IDLE_MAX) :
+			    0;
 
 	path_loading_end(&source->lives, source->report);
 	path->epochs = epochs.n;
@@ -326,10 +329,12 @@ static int ways_end(struct path_source *source, struct report_path *path)
 		struct path_sums *sums = &path->root[i].sums;
 
 		sums->chain = false;
-		path_way_end(&source->exposed[i], &source->lives, &epochs, i ? NULL : timeline);
+		path_way_end(&source->exposed[i], &source->lives, &epochs, i ? NULL : timeline, i ? NULL : &path->idle);
 		sums->chain = true;
-		path_way_end(&source->chain[i], &source->lives, &epochs, NULL);
+		path_way_end(&source->chain[i], &source->lives, &epochs, NULL, NULL);
 		res = path_sums_end(sums);
+		if (res == 0 && i == 0)
+			res = path_idle_end(&path->idle, sums);
 	}
 	return res;
 }
@@ -340,6 +345,7 @@ static void path_clear(struct report_path *path)
 {
 	for (unsigned int i = 0; i < path->n; i++)
 		path_sums_free(&path->root[i].sums);
+	path_idle_free(&path->idle);
 	path->graph = (struct path_graph){ .n_nodes = 0 };
 	path->n = 0;
 }

@@ -7,6 +7,7 @@
 #define REPORT_PATH_PATH_H
 
 #include "report/path/graph.h"
+#include "report/path/idle.h"
 #include "report/path/names.h"
 #include "report/path/ranks.h"
 #include "report/path/roots.h"
@@ -24,6 +25,7 @@ struct report_path {
 	uint32_t epochs; /* how many are known */
 	struct path_slow_rank slow_rank; /* of the first root */
 	struct path_spin spin; /* likewise */
+	struct path_idle idle; /* likewise */
 	struct path_graph graph; /* of the path of the first root, and of all threads in its time */
 	unsigned int n; /* 0: not known, or no waits.out */
 	struct report_path_root {

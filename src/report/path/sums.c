@@ -35,20 +35,26 @@ static void add(struct path_sum *sum, bool chain, uint64_t begin_ns, uint64_t en
 	sum->last_ns = MAX(sum->last_ns, end_ns);
 }
 
-void path_sums_add(struct path_sums *sums, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns,
-		   enum path_when when)
+uint32_t path_sums_add(struct path_sums *sums, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns,
+		       enum path_when when)
 {
 	struct path_sum *sum;
+	uint32_t n;
 
 	if (begin_ns >= end_ns)
-		return;
+		return 0;
+	n = sums->all.n;
 	sum = table_get(&sums->all, path_leaf_key(leaf));
 	if (!sum && sums->all.n)
 		sum = table_at(&sums->all, 0); /* what is not known */
 	else if (sum)
 		sum->leaf = *leaf;
-	if (sum)
-		add(sum, sums->chain, begin_ns, end_ns, when);
+	if (!sum)
+		return 0;
+	if (sums->all.n > n)
+		sum->number = n;
+	add(sum, sums->chain, begin_ns, end_ns, when);
+	return sum->number;
 }
 
 static int by_time(const void *a, const void *b)

@@ -14,6 +14,7 @@ struct path_sum {
 	uint64_t ns, chain_ns; /* on the path as the root saw it, on the chain */
 	uint64_t when_ns[PATH_WHENS]; /* of NS, in each part of the training */
 	uint64_t first_ns, last_ns; /* begin of its first piece, end of its last one */
+	uint32_t number; /* in the order of first pieces, from 0 */
 };
 
 struct path_sums {
@@ -25,9 +26,9 @@ struct path_sums {
 
 void path_sums_init(struct path_sums *sums);
 void path_sums_free(struct path_sums *sums);
-/* Adds a piece; WHEN may be PATH_WHENS. */
-void path_sums_add(struct path_sums *sums, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns,
-		   enum path_when when);
+/* Adds a piece; WHEN may be PATH_WHENS. Returns the number of its sum. */
+uint32_t path_sums_add(struct path_sums *sums, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns,
+		       enum path_when when);
 /* Sorts them; no piece follows. Returns 0 or -ENOMEM. */
 int path_sums_end(struct path_sums *sums);
 

@@ -97,6 +97,7 @@ struct ending {
 	const struct path_lives *lives;
 	const struct path_epochs *epochs;
 	struct timeline *timeline;
+	struct path_idle *idle;
 };
 
 /* Adds a piece, cut where the job's phase changes. */
@@ -108,9 +109,12 @@ static void add(const struct ending *ending, const struct path_leaf *leaf, uint6
 	while (begin_ns < end_ns) {
 		uint64_t until_ns;
 		const enum path_when when = path_epochs_at(ending->epochs, begin_ns, &until_ns);
+		uint32_t sum;
 
 		until_ns = MIN(until_ns, end_ns);
-		path_sums_add(ending->way->sums, leaf, begin_ns, until_ns, when);
+		sum = path_sums_add(ending->way->sums, leaf, begin_ns, until_ns, when);
+		if (ending->idle)
+			path_idle_add(ending->idle, sum, begin_ns, until_ns);
 		begin_ns = until_ns;
 	}
 }
@@ -152,9 +156,9 @@ static void add_piece(const struct ending *ending, const struct path_way_piece *
 }
 
 void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs,
-		  struct timeline *timeline)
+		  struct timeline *timeline, struct path_idle *idle)
 {
-	const struct ending ending = { way, lives, epochs, timeline };
+	const struct ending ending = { way, lives, epochs, timeline, idle };
 
 	for (uint32_t i = 0; i < way->n; i++)
 		add_piece(&ending, &way->v[i]);

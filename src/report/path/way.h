@@ -7,6 +7,7 @@
 #define REPORT_PATH_WAY_H
 
 #include "report/path/cuts.h"
+#include "report/path/idle.h"
 #include "report/path/sums.h"
 
 #define PATH_PIECES_MAX (2U << 20)
@@ -31,8 +32,8 @@ void path_way_take(void *own, const struct path_piece *piece);
 int path_way_walked(struct path_way *way, uint32_t lives);
 /* A wait in this time was for a page of the file NAME, whatever the call was that needed it. */
 void path_way_fault(struct path_way *way, uint32_t life, uint64_t begin_ns, uint64_t end_ns, uint32_t name);
-/* Adds all pieces to the sums, as they have been cut, and to TIMELINE, which may be NULL. */
+/* Adds all pieces to the sums, as they have been cut, and to TIMELINE and IDLE, which may be NULL. */
 void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs,
-		  struct timeline *timeline);
+		  struct timeline *timeline, struct path_idle *idle);
 
 #endif

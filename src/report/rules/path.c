@@ -15,7 +15,6 @@
 #include "report/why/reclaims.h"
 #include "report/why/why.h"
 
-#define LEAST_PART 0.4 /* of the path: a cause that what GPUs show gives way to */
 #define LEAST_WINDOW 0.5 /* of the trace: a first process that ended early shows too little */
 #define SECOND 0.5 /* of the largest: another cause is named, too */
 #define LIKE_ONCE 0.7 /* of what happens once: that is the answer of a longer job */
@@ -42,15 +41,56 @@ static const struct rule *rule_of_code(const char *code)
 	return NULL;
 }
 
-/* What a cause is more closely, where the trace shows that. PART: of its time; 0: it is not that. */
-
-static double of_own_writes(const struct shares *shares)
+/* Returns what workers that never wait did most; NULL: it is no cause, or there are none. *PART: of their time. */
+static const struct cause *behind_spin(const struct shares *shares, double *part)
 {
-	return rules_own_writes(shares->report);
+	const struct path_spin *spin = &shares->report->path->spin;
+	const struct cause *behind = NULL;
+	uint64_t of[SHARES_CAUSES_MAX] = { 0 }, all_ns = 0;
+
+	if (!spin->pid || spin->taken < TAKES_LEAST)
+		return NULL;
+	for (unsigned int kind = 0; kind < PATH_KINDS; kind++) {
+		const struct path_leaf leaf = { .kind = (enum path_kind)kind, .role = PATH_WORKER };
+		const struct cause *cause = shares_cause(shares, &leaf);
+
+		all_ns += spin->ns[kind];
+		of[cause - shares_causes] += spin->ns[kind];
+		if (!behind || of[cause - shares_causes] > of[behind - shares_causes])
+			behind = cause;
+	}
+	*part = (double)of[behind - shares_causes] / (double)MAX(all_ns, 1);
+	return behind->is_work || behind == &shares_causes[shares_n_causes - 1] ? NULL : behind;
 }
 
-/* Returns the part of the bytes from disk that were read again, if a cgroup's limit made threads free pages; else 0. */
-static double short_of_memory(const struct shares *shares)
+/*
+ * What a cause is more closely, where the trace shows that: each returns by how much the job would be shorter without
+ * it, ns; 0: it is not that.
+ */
+
+static uint64_t while_gpu_works(const struct shares *shares, const struct cause *cause)
+{
+	const uint64_t busy_ns = shares->sampled_ns - MIN(shares->idle_ns, shares->sampled_ns);
+
+	return shares->by_gpu && (double)busy_ns >= NEARLY_ALL * (double)shares->sampled_ns ? busy_ns : 0;
+}
+
+static uint64_t of_spin(const struct shares *shares, const struct cause *cause)
+{
+	double part;
+
+	return behind_spin(shares, &part) ?
+		       MIN((uint64_t)((double)shares->report->path->spin.cpu_ns * part), shares_ns(shares, cause)) :
+		       0;
+}
+
+static uint64_t of_own_writes(const struct shares *shares, const struct cause *cause)
+{
+	return rules_own_writes(shares->report) ? shares_ns(shares, cause) : 0;
+}
+
+/* Of the bytes from disk, those that were read again count, if a cgroup's limit made threads free pages. */
+static uint64_t short_of_memory(const struct shares *shares, const struct cause *cause)
 {
 	const struct report *report = shares->report;
 	const struct rule *rule = rules_of_access;
@@ -61,7 +101,7 @@ static double short_of_memory(const struct shares *shares)
 	if (!rule->code || report->why->reclaims.cgroup.n < RECLAIMS_LEAST || rules_lack(report, rule))
 		return 0;
 	again = rule->measure(report);
-	return again >= READ_AGAIN ? again : 0;
+	return again >= READ_AGAIN ? (uint64_t)(again * (double)shares_ns(shares, cause)) : 0;
 }
 
 static void show_reclaims(struct report *report, struct finding *finding)
@@ -70,64 +110,92 @@ static void show_reclaims(struct report *report, struct finding *finding)
 		    FMT_COUNT(report->why->reclaims.cgroup.n), FMT_COUNT(report->why->reclaims.cgroup.pages));
 }
 
-static double at_a_limit(const struct shares *shares)
+static uint64_t at_a_limit(const struct shares *shares, const struct cause *cause)
 {
-	return rules_saturated_ns(shares->report, shares_wall(shares)) > 0;
+	return rules_saturated_ns(shares->report, shares_wall(shares)) ? shares_ns(shares, cause) : 0;
 }
 
-static double of_training(const struct shares *shares)
+/* A disk that reads ahead of the decoding is waited for by nobody, and yet it sets the pace. */
+static uint64_t behind_decoding(const struct shares *shares, const struct cause *cause)
 {
-	return shares_train(shares);
+	const uint64_t ns = rules_saturated_ns(shares->report, shares_wall(shares)),
+		       idle_ns = shares->by_gpu ? shares->idle_ns : UINT64_MAX;
+
+	return MIN(ns, idle_ns) > shares_ns(shares, cause) ? MIN(ns, idle_ns) : 0;
 }
 
-static double all_of_it(const struct shares *shares)
+/* A GPU that waits while its process computes is not training. */
+static uint64_t before_training(const struct shares *shares, const struct cause *cause)
 {
-	return 1;
+	return shares->by_gpu && (shares->serves || shares->report->why->loaders.n) ? shares_ns(shares, cause) : 0;
+}
+
+static uint64_t of_training(const struct shares *shares, const struct cause *cause)
+{
+	return shares_train(shares) && !shares->by_gpu ? shares_ns(shares, cause) : 0;
+}
+
+static uint64_t all_of_it(const struct shares *shares, const struct cause *cause)
+{
+	return shares_ns(shares, cause);
+}
+
+static void show_spin(struct report *report, struct finding *finding)
+{
+	const struct path_spin *spin = &report->path->spin;
+
+	finding_add(
+		finding,
+		"process %u was on a CPU for %s and never slept, and what it started, %s, never waited for it: so it "
+		"looks for their results again and again, or is no slower than they are",
+		spin->pid, FMT_NS(spin->cpu_ns), FMT_N(spin->workers, "process", "processes"));
 }
 
 /* The first that applies. */
 static const struct variant {
-	const char *of; /* a cause */
-	const struct rule *rule;
-	double (*part)(const struct shares *shares);
+	const char *of; /* a cause; NULL: any */
+	const struct rule *rule; /* NULL: that of the work behind a spin */
+	uint64_t (*ns)(const struct shares *shares, const struct cause *cause);
 	void (*show)(struct report *report, struct finding *finding); /* NULL: there is no more to say */
+	enum { WITH_CAUSE, WITH_TIME, ALONE } shown; /* with all of the cause, or its time, or without it */
 } variants[] = {
-	{ "storage-read", &rule_own_writes, of_own_writes, rules_show_own_writes },
-	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims },
-	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated },
-	{ "cpu-bound", &rule_trainer_bound, of_training, NULL },
-	{ "cpu-limit", &rule_cpu_limit, all_of_it, rules_show_cpu_limit },
+	{ NULL, &rule_gpu_bound, while_gpu_works, rules_show_gpu, ALONE },
+	{ "cpu-bound", NULL, of_spin, show_spin, WITH_TIME },
+	{ "cpu-bound", &rule_before_training, before_training, NULL, WITH_CAUSE },
+	{ "cpu-bound", &rule_trainer_bound, of_training, NULL, WITH_CAUSE },
+	{ "storage-read", &rule_own_writes, of_own_writes, rules_show_own_writes, WITH_CAUSE },
+	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims, WITH_CAUSE },
+	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated, WITH_CAUSE },
+	{ "decode-cpu", &rule_disk_saturated, behind_decoding, rules_show_saturated, ALONE },
+	{ "cpu-limit", &rule_cpu_limit, all_of_it, rules_show_cpu_limit, WITH_CAUSE },
 };
 
-/* Returns what CAUSE is more closely, NULL: no more than itself. *PART: of its time, 1 where it is the cause itself. */
-static const struct variant *variant_of(const struct shares *shares, const struct cause *cause, double *part)
+/* Returns what CAUSE is more closely, NULL: no more than itself. *NS: how much shorter the job would be without it. */
+static const struct variant *variant_of(const struct shares *shares, const struct cause *cause, uint64_t *ns)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
-		if (strcmp(variants[i].of, cause->code) != 0)
+		if (variants[i].of && strcmp(variants[i].of, cause->code) != 0)
 			continue;
-		*part = variants[i].part(shares);
-		if (*part > 0)
+		*ns = variants[i].ns(shares, cause);
+		if (*ns > 0)
 			return &variants[i];
 	}
-	*part = 1;
+	*ns = shares_ns(shares, cause);
 	return NULL;
 }
 
-static const struct rule *rule_of(const struct shares *shares, const struct cause *cause)
+/* Returns the rule of CAUSE, which may be the VARIANT. */
+static const struct rule *rule_of(const struct shares *shares, const struct cause *cause, const struct variant *variant)
 {
+	const struct cause *behind = NULL;
 	double part;
-	const struct variant *variant = variant_of(shares, cause, &part);
+	uint64_t ns;
 
-	return variant ? variant->rule : rule_of_code(cause->code);
-}
-
-/* Returns how long the job would be shorter without CAUSE: of reads that come from the disk again, these. */
-static uint64_t ns_without(const struct shares *shares, const struct cause *cause)
-{
-	double part;
-
-	variant_of(shares, cause, &part);
-	return (uint64_t)(part * (double)shares_ns(shares, cause));
+	if (variant && variant->rule)
+		return variant->rule;
+	if (variant)
+		behind = behind_spin(shares, &part);
+	return behind ? rule_of(shares, behind, variant_of(shares, behind, &ns)) : rule_of_code(cause->code);
 }
 
 /* --- the choice -------------------------------------------------------------------------------------------------- */
@@ -136,15 +204,6 @@ static uint64_t ns_without(const struct shares *shares, const struct cause *caus
 static bool covers(const struct shares *shares)
 {
 	return (double)shares_wall(shares) >= LEAST_WINDOW * (double)report_duration_ns(shares->report);
-}
-
-/* Whether what GPUs show is the answer: that is no guess, and the path does not show them. */
-static bool gives_way(const struct shares *shares, const struct cause *most)
-{
-	const struct why *why = shares->report->why;
-
-	return why->n_trainers && why->basis == WHY_BY_GPU &&
-	       !(most->sure && shares_part(shares, shares_ns(shares, most)) >= LEAST_PART);
 }
 
 /* Returns the part of CAUSE's time in processes that serve others. */
@@ -157,7 +216,7 @@ static double part_of_workers(const struct shares *shares, const struct cause *c
 		ns += root->sums.v[i].leaf.role == PATH_WORKER && shares_count(shares, &root->sums.v[i], cause) ?
 			      root->sums.v[i].ns :
 			      0;
-	return (double)ns / (double)MAX(shares_ns(shares, cause), 1);
+	return (double)ns / (double)MAX(shares_path_ns(shares, cause), 1);
 }
 
 /* Whether the answer so far says more: of all loaders, one is late. */
@@ -179,60 +238,20 @@ static const struct cause *answer_of(const struct shares *shares)
 														most;
 }
 
-/* A disk that reads ahead of the decoding is waited for by nobody, and yet it sets the pace. */
-static bool is_decoding(const struct cause *cause)
-{
-	return strcmp(cause->code, "decode-cpu") == 0;
-}
-
-/*
- * Returns what workers that never wait did most, where the cause MOST is the work of a process that takes something
- * from others and never sleeps; NULL: there is none. *NS: the time that is for it.
- */
-static const struct cause *behind_spin(const struct shares *shares, const struct cause *most, uint64_t *ns)
-{
-	const struct path_spin *spin = &shares->report->path->spin;
-	const struct cause *behind = NULL;
-	uint64_t of[SHARES_CAUSES_MAX] = { 0 }, all_ns = 0;
-
-	if (!most->is_work || !spin->pid || spin->taken < TAKES_LEAST)
-		return NULL;
-	for (unsigned int kind = 0; kind < PATH_KINDS; kind++) {
-		const struct path_leaf leaf = { .kind = (enum path_kind)kind, .role = PATH_WORKER };
-		const struct cause *cause = shares_cause(shares, &leaf);
-
-		all_ns += spin->ns[kind];
-		of[cause - shares_causes] += spin->ns[kind];
-		if (!behind || of[cause - shares_causes] > of[behind - shares_causes])
-			behind = cause;
-	}
-	*ns = (uint64_t)((double)spin->cpu_ns * ((double)of[behind - shares_causes] / (double)MAX(all_ns, 1)));
-	return behind->is_work || behind == &shares_causes[shares_n_causes - 1] ? NULL : behind;
-}
-
 /* The answer. */
 struct choice {
 	const struct cause *cause;
+	const struct variant *variant; /* NULL: the cause itself */
 	const struct rule *rule;
 	uint64_t ns; /* by how much the job would be shorter without it, at most */
-	bool spun; /* the time is that of a process that spins for CAUSE */
 };
 
 static struct choice choose(const struct shares *shares)
 {
-	const struct cause *most = answer_of(shares);
-	struct choice choice = { most, rule_of(shares, most), ns_without(shares, most), false };
-	uint64_t spun_ns = 0, saturated_ns = 0;
-	const struct cause *behind = behind_spin(shares, most, &spun_ns);
+	struct choice choice = { .cause = answer_of(shares) };
 
-	if (behind)
-		return (struct choice){ behind, rule_of(shares, behind), spun_ns, true };
-	if (is_decoding(most))
-		saturated_ns = rules_saturated_ns(shares->report, shares_wall(shares));
-	if (saturated_ns > choice.ns) {
-		choice.rule = &rule_disk_saturated;
-		choice.ns = saturated_ns;
-	}
+	choice.variant = variant_of(shares, choice.cause, &choice.ns);
+	choice.rule = rule_of(shares, choice.cause, choice.variant);
 	return choice;
 }
 
@@ -245,7 +264,7 @@ bool path_answer(const struct report *report, struct finding *answer)
 	if (!shares_of(report, &shares) || !covers(&shares))
 		return false;
 	choice = choose(&shares);
-	if (gives_way(&shares, choice.cause) || is_more(&shares, answer, choice.cause) ||
+	if ((choice.rule != &rule_gpu_bound && is_more(&shares, answer, choice.cause)) ||
 	    shares_unknown(&shares) > MOST_UNKNOWN * MAX(shares_ns(&shares, choice.cause), choice.ns))
 		return false;
 	share = shares_part(&shares, choice.ns);
@@ -332,58 +351,56 @@ static void show_rank(const struct report *report, struct finding *finding)
 static void show_time(const struct shares *shares, struct finding *finding, const struct choice *choice)
 {
 	const struct report_path_root *root = shares->root;
+	const struct shares_idle *idle = &shares->idle[choice->cause - shares_causes];
+	const bool is_work = choice->cause->is_work && (!choice->variant || choice->variant->rule);
+	autofree char *of_gpu = shares->by_gpu ?
+					util_fmt(", while its GPU was idle (%s at least, %s at most)",
+						 FMT_NS((uint64_t)idle->least_ns), FMT_NS((uint64_t)idle->most_ns)) :
+					NULL;
 
-	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s", FMT_NS(choice->ns),
+	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s%s", FMT_NS(choice->ns),
 		    FMT_NS(shares_wall(shares)), root->pid,
-		    path_name_text(&shares->report->path->names, root->name) ?: "?",
-		    choice->cause->is_work ? "" : "; without it the job would be shorter by that at most");
+		    path_name_text(&shares->report->path->names, root->name) ?: "?", of_gpu ?: "",
+		    is_work ? "" : "; without it the job would be shorter by that at most");
 }
 
 static void show_second(const struct shares *shares, struct finding *finding, const struct cause *cause)
 {
 	const struct cause *second = shares_largest(shares, cause);
+	uint64_t ns;
 
 	if ((double)shares_ns(shares, second) >= SECOND * (double)shares_ns(shares, cause))
-		finding_add(finding, "another cause is about as large: %s, %.1f %%", rule_of(shares, second)->code,
+		finding_add(finding, "another cause is about as large: %s, %.1f %%",
+			    rule_of(shares, second, variant_of(shares, second, &ns))->code,
 			    100 * shares_part(shares, shares_ns(shares, second)));
 }
 
-static void show_spin(const struct report *report, struct finding *finding)
+static void show_cause(struct report *report, const struct shares *shares, struct finding *finding,
+		       const struct choice *choice)
 {
-	const struct path_spin *spin = &report->path->spin;
-
-	finding_add(
-		finding,
-		"process %u was on a CPU for %s and never slept, and what it started, %s, never waited for it: so it "
-		"looks for their results again and again, or is no slower than they are",
-		spin->pid, FMT_NS(spin->cpu_ns), FMT_N(spin->workers, "process", "processes"));
+	if (shares->by_gpu)
+		rules_show_gpu(report, finding);
+	show_second(shares, finding, choice->cause);
+	show_when(shares, finding, choice->cause);
+	if (choice->cause->rank)
+		show_rank(report, finding);
+	if (choice->variant && choice->variant->show)
+		choice->variant->show(report, finding);
+	show_detail(shares, finding, choice->cause);
 }
 
 void path_evidence(struct report *report, struct finding *finding)
 {
-	const struct variant *variant;
 	struct shares shares;
 	struct choice choice;
-	double part;
 
 	if (!shares_of(report, &shares))
 		return;
 	choice = choose(&shares);
-	if (choice.rule == &rule_disk_saturated) {
-		rules_show_saturated(report, finding);
-		return;
-	}
-	show_time(&shares, finding, &choice);
-	if (choice.spun) {
-		show_spin(report, finding);
-		return;
-	}
-	show_second(&shares, finding, choice.cause);
-	show_when(&shares, finding, choice.cause);
-	if (choice.cause->rank)
-		show_rank(report, finding);
-	variant = variant_of(&shares, choice.cause, &part);
-	if (variant && variant->show)
-		variant->show(report, finding);
-	show_detail(&shares, finding, choice.cause);
+	if (!choice.variant || choice.variant->shown != ALONE)
+		show_time(&shares, finding, &choice);
+	if (!choice.variant || choice.variant->shown == WITH_CAUSE)
+		show_cause(report, &shares, finding, &choice);
+	else
+		choice.variant->show(report, finding);
 }

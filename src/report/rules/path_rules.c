@@ -87,6 +87,21 @@ OF_PATH(rate_limit, "rate-limit", "The job waited for loaders that slept",
 	"time in which processes that serve others slept until a time",
 	"Find out what they wait for: a limit of requests, a pause after a failed try, a poll.");
 
+OF_PATH(gpu_bound, "gpu-bound", "The GPUs were busy nearly all the time: they set the pace",
+	"time in which the GPU that was idle for longest worked, 0.9 of its samples or more",
+	"What helps is the model, its precision, the batch size, the GPUs. A GPU that waits for another one (NCCL) "
+	"counts as "
+	"busy: Nsight Systems (nsys) shows that.");
+
+const struct rule rule_before_training = {
+	.code = "trainer-bound",
+	.title = "The GPUs waited for the training process itself, and not for data",
+	.is_share = true,
+	.evidence = path_evidence,
+	.advice = "Look at what it does between two batches: its own Python, copies to the GPU, logging. A profiler "
+		  "(py-spy, perf) shows that.",
+};
+
 const struct rule rule_storage_at_limit = {
 	.code = "storage-read",
 	.title = "The job waited for reads from storage",
@@ -97,11 +112,26 @@ const struct rule rule_storage_at_limit = {
 };
 
 const struct rule *const rules_of_path[] = {
-	&rule_network_read, &rule_cpu_quota,      &rule_cpu_limit,
-	&rule_collate_main, &rule_stopped,        &rule_terminal,
-	&rule_lock_wait,    &rule_held_by,        &rule_poll_sleep,
-	&rule_import,       &rule_worker_startup, &rule_slow_rank,
-	&rule_gil,          &rule_child_process,  &rule_log_sync,
-	&rule_own_writes,   &rule_memory_limit,   &rule_disk_saturated,
-	&rule_rate_limit,   &rule_no_answer,      NULL,
+	&rule_network_read,
+	&rule_cpu_quota,
+	&rule_cpu_limit,
+	&rule_collate_main,
+	&rule_stopped,
+	&rule_terminal,
+	&rule_lock_wait,
+	&rule_held_by,
+	&rule_poll_sleep,
+	&rule_import,
+	&rule_worker_startup,
+	&rule_slow_rank,
+	&rule_gil,
+	&rule_child_process,
+	&rule_log_sync,
+	&rule_own_writes,
+	&rule_memory_limit,
+	&rule_disk_saturated,
+	&rule_rate_limit,
+	&rule_no_answer,
+	&rule_gpu_bound,
+	NULL,
 };

@@ -60,6 +60,8 @@ const struct report_disk *rules_disk_of_reads(const struct report *r);
 bool rules_own_writes(const struct report *report);
 void rules_show_own_writes(struct report *report, struct finding *finding);
 
+/* Shows how long the GPU that the others wait for was idle, and what the job did meanwhile, by its path (gpu.c). */
+void rules_show_gpu(struct report *report, struct finding *finding);
 /* Shows who has limited the CPUs that the job may use (cpu_limit.c). */
 void rules_show_cpu_limit(struct report *report, struct finding *finding);
 /* Returns how long of WALL_NS a disk was at its limit, if that is most of it, else 0 (saturated.c); shows that disk. */

@@ -10,6 +10,7 @@
 
 #define COLD 0.25 /* of reads and the CPU time in them: these reads came from a disk */
 #define LEAST_SERVICE 0.25 /* of the path, from the first time that somebody waits for a worker to the last */
+#define LEAST_SAMPLED 0.5 /* of the path, by the GPU's samples: with fewer, they say too little */
 #define SYNCS_LEAST 20
 #define SYNC_BYTES (64U << 10) /* written for each sync: no checkpoint */
 
@@ -24,13 +25,13 @@
 
 /* The first cause that has a leaf counts it; the last one has all that no other has. */
 const struct cause shares_causes[] = {
-	{ "lock-wait", ALL, ANY, .held = true, .sure = true },
-	{ "lock-wait", KIND(LOCK), ANY, .sure = true },
-	{ "stopped", KIND(STOPPED), ANY, .sure = true },
-	{ "terminal", KIND(TERMINAL), ANY, .sure = true },
-	{ "held-by", KIND(HELD), ANY, .sure = true },
-	{ "cpu-quota", KIND(THROTTLED), ANY, .sure = true },
-	{ "network-read", KIND(NETWORK), ANY, .sure = true },
+	{ "lock-wait", ALL, ANY, .held = true },
+	{ "lock-wait", KIND(LOCK), ANY },
+	{ "stopped", KIND(STOPPED), ANY },
+	{ "terminal", KIND(TERMINAL), ANY },
+	{ "held-by", KIND(HELD), ANY },
+	{ "cpu-quota", KIND(THROTTLED), ANY },
+	{ "network-read", KIND(NETWORK), ANY },
 	{ "slow-rank", WORK | KIND(SLEEP), ANY, .rank = true },
 	{ "worker-startup", WORK, ROLE(WORKER), .starting = true },
 	{ "worker-startup", WORK, IN_CHARGE, .doing = PATH_STARTS_LOADERS },
@@ -121,30 +122,84 @@ static bool has_small_syncs(const struct report *r)
 	return syncs >= SYNCS_LEAST && r->by_type[REPORT_REG][1].bytes / syncs < SYNC_BYTES;
 }
 
-/* Of the time in a slow rank, others waited for a part; the rest is work that they have, too, and has its own causes.
+/*
+ * Adds NS of LEAF to its cause in OF. Of the time in a slow rank, others waited for a part; the rest is work that they
+ * have, too, and has its own causes.
  */
-static void share_ranks(struct shares *shares)
+static void add_leaf(const struct shares *shares, const struct path_leaf *leaf, double ns, double *of)
+{
+	const unsigned int cause = cause_of_leaf(shares, leaf);
+	const double late = shares_causes[cause].rank ? shares->late : 1;
+
+	of[counts_as(shares, cause)] += late * ns;
+	if (late < 1)
+		of[counts_as(shares, cause_from(shares, leaf, cause + 1))] += (1 - late) * ns;
+}
+
+/* Returns the part of the time in a slow rank in which others waited for it. */
+static double late_of(const struct shares *shares)
 {
 	const struct report_path_root *root = shares->root;
 	const uint64_t waited_ns = shares->report->path->slow_rank.waited_ns;
-	uint64_t *slow_ns = NULL, all_ns, left_ns;
+	uint64_t slow_ns = 0;
 
-	for (unsigned int i = 0; !slow_ns && i < shares_n_causes; i++)
-		slow_ns = shares_causes[i].rank ? &shares->of[i] : NULL;
-	if (!slow_ns || *slow_ns <= waited_ns)
-		return;
-	all_ns = *slow_ns;
-	left_ns = all_ns - waited_ns;
-	*slow_ns = waited_ns;
-	for (uint32_t i = 0; i < root->sums.n; i++) {
-		const struct path_sum *sum = &root->sums.v[i];
-		const unsigned int cause = cause_of_leaf(shares, &sum->leaf);
-
-		if (shares_causes[cause].rank)
-			shares->of[counts_as(shares, cause_from(shares, &sum->leaf, cause + 1))] +=
-				(uint64_t)((double)sum->ns * ((double)left_ns / (double)all_ns));
-	}
+	for (uint32_t i = 0; i < root->sums.n; i++)
+		if (shares_causes[cause_of_leaf(shares, &root->sums.v[i].leaf)].rank)
+			slow_ns += root->sums.v[i].ns;
+	return slow_ns > waited_ns ? (double)waited_ns / (double)slow_ns : 1;
 }
+
+/* --- while the GPU was idle --------------------------------------------------------------------------------------- */
+
+double shares_idle_of_work(double idle_ns, double work_ns, double wait_ns)
+{
+	return MIN(MAX(idle_ns - wait_ns, 0.0), work_ns);
+}
+
+/* Adds a sample, in which the causes had OF. */
+static void add_sample(struct shares *shares, const struct path_sample *sample, const double *of)
+{
+	const double length = (double)(sample->end_ns - sample->begin_ns), idle_ns = (double)sample->idle_ns;
+	double work_ns = 0, wait_ns = 0, idle_work_ns, idle_wait_ns;
+
+	for (unsigned int i = 0; i < shares_n_causes; i++)
+		if (shares_causes[i].is_work)
+			work_ns += of[i];
+		else
+			wait_ns += of[i];
+	idle_work_ns = shares_idle_of_work(idle_ns, work_ns, wait_ns);
+	idle_wait_ns = MIN(idle_ns, wait_ns);
+	for (unsigned int i = 0; i < shares_n_causes; i++) {
+		struct shares_idle *idle = &shares->idle[i];
+		const bool is_work = shares_causes[i].is_work;
+
+		if (of[i] <= 0)
+			continue;
+		idle->ns += (is_work ? idle_work_ns : idle_wait_ns) * (of[i] / (is_work ? work_ns : wait_ns));
+		idle->least_ns += MAX(of[i] + idle_ns - length, 0.0);
+		idle->most_ns += MIN(of[i], idle_ns);
+	}
+	shares->sampled_ns += sample->end_ns - sample->begin_ns;
+	shares->idle_ns += sample->idle_ns;
+}
+
+static void find_idle(struct shares *shares)
+{
+	const struct path_idle *idle = &shares->report->path->idle;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < idle->n; i++) {
+		double of[SHARES_CAUSES_MAX] = { 0 };
+
+		for (; at < idle->n_parts && idle->part[at].sample == i; at++)
+			add_leaf(shares, &shares->root->sums.v[idle->part[at].sum].leaf, (double)idle->part[at].ns, of);
+		add_sample(shares, &idle->sample[i], of);
+	}
+	shares->by_gpu = (double)shares->sampled_ns >= LEAST_SAMPLED * (double)shares_wall(shares);
+}
+
+/* --- all of it ------------------------------------------------------------------------------------------------------
+ */
 
 /* The drivers of NVIDIA and AMD, by their files in /dev. */
 static bool is_of_gpu(const struct report *r, const struct path_leaf *leaf)
@@ -190,12 +245,10 @@ bool shares_of(const struct report *r, struct shares *shares)
 	shares->serves = has_workers(root);
 	for (uint32_t i = 0; i < root->sums.n; i++)
 		shares->on_gpu |= is_of_gpu(r, &root->sums.v[i].leaf);
-	for (uint32_t i = 0; i < root->sums.n; i++) {
-		const struct path_sum *sum = &root->sums.v[i];
-
-		shares->of[counts_as(shares, cause_of_leaf(shares, &sum->leaf))] += sum->ns;
-	}
-	share_ranks(shares);
+	shares->late = late_of(shares);
+	for (uint32_t i = 0; i < root->sums.n; i++)
+		add_leaf(shares, &root->sums.v[i].leaf, (double)root->sums.v[i].ns, shares->of);
+	find_idle(shares);
 	return true;
 }
 
@@ -216,19 +269,27 @@ const struct cause *shares_largest(const struct shares *shares, const struct cau
 	if (but == &shares_causes[0])
 		most = 1;
 	for (unsigned int i = 0; i < shares_n_causes - 1; i++)
-		if (&shares_causes[i] != but && shares->of[i] > shares->of[most])
+		if (&shares_causes[i] != but &&
+		    shares_ns(shares, &shares_causes[i]) > shares_ns(shares, &shares_causes[most]))
 			most = i;
 	return &shares_causes[most];
 }
 
 uint64_t shares_ns(const struct shares *shares, const struct cause *cause)
 {
-	return shares->of[cause - shares_causes];
+	const size_t i = (size_t)(cause - shares_causes);
+
+	return (uint64_t)(shares->by_gpu ? shares->idle[i].ns : shares->of[i]);
+}
+
+uint64_t shares_path_ns(const struct shares *shares, const struct cause *cause)
+{
+	return (uint64_t)shares->of[cause - shares_causes];
 }
 
 uint64_t shares_unknown(const struct shares *shares)
 {
-	return shares->of[shares_n_causes - 1];
+	return shares_ns(shares, &shares_causes[shares_n_causes - 1]);
 }
 
 const struct cause *shares_cause(const struct shares *shares, const struct path_leaf *leaf)

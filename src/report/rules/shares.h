@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The job's time by cause: the leaves of its path (report/path), added up. */
+/*
+ * The job's time by cause: the leaves of its path (report/path), added up. Where samples show how long its GPU was
+ * idle, only that time counts: a GPU that works needs no other part of the job to be faster.
+ */
 #ifndef REPORT_RULES_SHARES_H
 #define REPORT_RULES_SHARES_H
 
@@ -20,7 +23,6 @@ struct cause {
 	enum path_doing doing; /* likewise; PATH_DOES_ANYTHING: all */
 	bool few_cpus; /* only of threads that might not use all CPUs */
 	bool cold, small; /* only where reads came from a disk; where syncs are of small writes */
-	bool sure; /* whatever GPUs show */
 	bool once; /* however long the job is */
 	bool is_work; /* what the job is for */
 	bool of_training; /* where the job trains, it is part of that */
@@ -35,7 +37,13 @@ struct shares {
 	const struct report_path_root *root;
 	bool cold, small_syncs;
 	bool serves, on_gpu; /* there are processes that serve others; waits for a GPU */
-	uint64_t of[SHARES_CAUSES_MAX]; /* ns, of each cause */
+	double late; /* of the time in a slow rank: the part in which others waited for it */
+	double of[SHARES_CAUSES_MAX]; /* ns, of each cause */
+	bool by_gpu; /* its samples cover most of the time */
+	uint64_t sampled_ns, idle_ns; /* of the root's time: in samples of the GPU; the idle time by these */
+	struct shares_idle {
+		double ns, least_ns, most_ns; /* while the GPU was idle */
+	} idle[SHARES_CAUSES_MAX];
 };
 
 /* False: there is no path. */
@@ -45,8 +53,9 @@ bool shares_of(const struct report *report, struct shares *shares);
 uint64_t shares_wall(const struct shares *shares);
 double shares_part(const struct shares *shares, uint64_t ns);
 
-/* Returns the time of CAUSE, and that of which nothing is known. */
+/* Returns the time of CAUSE that counts; all of it; and that of which nothing is known. */
 uint64_t shares_ns(const struct shares *shares, const struct cause *cause);
+uint64_t shares_path_ns(const struct shares *shares, const struct cause *cause);
 uint64_t shares_unknown(const struct shares *shares);
 /* Returns the cause with the most time but for BUT, and what is not known. */
 const struct cause *shares_largest(const struct shares *shares, const struct cause *but);
@@ -54,6 +63,11 @@ const struct cause *shares_largest(const struct shares *shares, const struct cau
 const struct cause *shares_cause(const struct shares *shares, const struct path_leaf *leaf);
 /* Whether the time of SUM, a part of the path, counts for CAUSE. */
 bool shares_count(const struct shares *shares, const struct path_sum *sum, const struct cause *cause);
+/*
+ * Returns how much of IDLE_NS, in a sample in which the path has WORK_NS of the job's own work and WAIT_NS of all else,
+ * is of the work. A GPU goes on with what it was given while the job works, and waits while the job waits.
+ */
+double shares_idle_of_work(double idle_ns, double work_ns, double wait_ns);
 /* A process that others serve, or that uses a GPU or has steps, trains when it computes, or sleeps in place of a GPU.
  */
 bool shares_train(const struct shares *shares);

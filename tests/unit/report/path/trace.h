@@ -32,6 +32,7 @@ enum trace_file {
 	BIO,
 	RECLAIM,
 	REGIONS,
+	GPU,
 	TRACE_FILES
 };
 
@@ -61,6 +62,7 @@ static const char *const trace_columns[TRACE_FILES] = {
 	[REGIONS] =
 		"regions 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE"
 		"\tARGS",
+	[GPU] = "gpu 1\nTIMESTAMP\tTIME\tDate\tTime\tgpu\tpid\ttype\tsm\tmem\tenc\tdec\tjpg\tofa\tfb\tccpm\tcommand",
 };
 static const char *const trace_names[TRACE_FILES] = {
 	[PIDS] = "pids.out",   [FILES] = "files.out",     [WAITS] = "waits.out",
@@ -68,6 +70,7 @@ static const char *const trace_names[TRACE_FILES] = {
 	[CLOSE] = "close.out", [MMAP] = "mmap.out",       [RW] = "vfs_rw.out",
 	[SYNC] = "sync.out",   [FAULT] = "fault.out",     [MARKS] = "marks.out",
 	[BIO] = "bio.out",     [RECLAIM] = "reclaim.out", [REGIONS] = "regions.out",
+	[GPU] = "gpu.out",
 };
 
 /* Adds a row that ends at END after the begin, in ns. */
