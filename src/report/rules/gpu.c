@@ -30,21 +30,34 @@ static struct did *did(struct doings *doings, const struct path_leaf *leaf)
 	return &doings->v[leaf->kind * PATH_ROLES + leaf->role];
 }
 
+/* To whom a sample's idle time goes first: to waits, then to what the job computes, last to what may wait for the GPU.
+ */
+enum tier { WAITS, COMPUTES, MAY_WAIT_FOR_IT, TIERS };
+
+static enum tier tier_of(const struct shares *shares, const struct path_leaf *leaf)
+{
+	if (!shares_cause(shares, leaf)->is_work)
+		return WAITS;
+	return leaf->kind <= PATH_RUNQ ? COMPUTES : MAY_WAIT_FOR_IT;
+}
+
 /* Adds the parts of a sample, N of them. */
 static void add_sample(const struct shares *shares, const struct path_sample *sample, const struct path_idle_part *part,
 		       uint32_t n, struct doings *doings)
 {
 	const struct path_sum *sums = shares->root->sums.v;
-	double ns[2] = { 0 }, idle[2]; /* of waits, of the job's own work */
+	double ns[TIERS] = { 0 }, idle[TIERS], left_ns = (double)sample->idle_ns;
 
 	for (uint32_t i = 0; i < n; i++)
-		ns[shares_cause(shares, &sums[part[i].sum].leaf)->is_work] += (double)part[i].ns;
-	idle[1] = shares_idle_of_work((double)sample->idle_ns, ns[1], ns[0]);
-	idle[0] = MIN((double)sample->idle_ns, ns[0]);
+		ns[tier_of(shares, &sums[part[i].sum].leaf)] += (double)part[i].ns;
+	for (enum tier tier = 0; tier < TIERS; tier++) {
+		idle[tier] = MIN(left_ns, ns[tier]);
+		left_ns -= idle[tier];
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct path_leaf *leaf = &sums[part[i].sum].leaf;
-		const bool is_work = shares_cause(shares, leaf)->is_work;
-		const double idle_ns = idle[is_work] * ((double)part[i].ns / MAX(ns[is_work], 1.0));
+		const enum tier tier = tier_of(shares, leaf);
+		const double idle_ns = idle[tier] * ((double)part[i].ns / MAX(ns[tier], 1.0));
 		struct did *of = did(doings, leaf);
 
 		of->kind = leaf->kind;
@@ -85,8 +98,8 @@ static int by_idle(const void *a, const void *b)
 	return (x->ns[1] < y->ns[1]) - (x->ns[1] > y->ns[1]);
 }
 
-/* Shows what the job did most while its GPU was idle, or worked. */
-static void show_doings(struct doings *doings, bool idle, struct finding *finding)
+/* Returns what the job did most while its GPU was idle, or worked; NULL: nothing, or memory is out. */
+static char *text_of(struct doings *doings, bool idle)
 {
 	static const char *const roles[PATH_ROLES] = { [PATH_WORKER] = ", a worker", [PATH_CHILD] = ", a program" };
 	char *text = NULL;
@@ -94,7 +107,7 @@ static void show_doings(struct doings *doings, bool idle, struct finding *findin
 	FILE *out = open_memstream(&text, &len);
 
 	if (!out)
-		return;
+		return NULL;
 	qsort(doings->v, ARRAY_SIZE(doings->v), sizeof(*doings->v), idle ? by_idle : by_busy);
 	for (unsigned int i = 0; i < SHOWN_MAX; i++) {
 		const struct did *of = &doings->v[i];
@@ -105,11 +118,7 @@ static void show_doings(struct doings *doings, bool idle, struct finding *findin
 			rules_percent(of->ns[idle], doings->all_ns[idle]));
 	}
 	fclose(out);
-	if (text && text[0])
-		finding_add(finding, "%s, the job was, by its path: %s%s",
-			    idle ? "in its idle time" : "while it worked", text,
-			    idle ? "" : " (a thread may spin on a CPU until its GPU is done)");
-	free(text);
+	return text;
 }
 
 /* Shows what others of the job's GPUs did, as these wait for the one that is late. */
@@ -138,6 +147,7 @@ void rules_show_gpu(struct report *report, struct finding *finding)
 {
 	const struct path_idle *idle = &report->path->idle;
 	autofree struct doings *doings = calloc(1, sizeof(*doings));
+	autofree char *text = NULL;
 	const struct report_proc *proc;
 	struct shares shares;
 	bool works;
@@ -146,13 +156,15 @@ void rules_show_gpu(struct report *report, struct finding *finding)
 		return;
 	proc = table_find(&report->procs, idle->gpu->pid);
 	works = finding->rule == &rule_gpu_bound;
+	find(&shares, doings);
+	text = text_of(doings, !works);
 	finding_add(finding,
 		    "GPU %" PRIu32
-		    ", of process %llu%s%s, was idle for %.1f %% of %s that have samples, each the mean of %.2f s",
+		    ", of process %llu%s%s, was idle for %.1f %% of %s, by samples of %.2f s; %s the job was, by its "
+		    "path: %s",
 		    idle->gpu->nr, (unsigned long long)idle->gpu->pid, proc && proc->rank[0] ? ", rank " : "",
 		    proc ? proc->rank : "", rules_percent((double)shares.idle_ns, (double)shares.sampled_ns),
-		    FMT_NS(shares.sampled_ns), (double)report->gpus->sample_ns / NSEC_PER_SEC);
-	find(&shares, doings);
-	show_doings(doings, !works, finding);
+		    FMT_NS(shares.sampled_ns), (double)report->gpus->sample_ns / NSEC_PER_SEC,
+		    works ? "while it worked" : "then", text && text[0] ? text : "-");
 	show_others(report->gpus, idle->gpu, finding);
 }

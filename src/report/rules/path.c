@@ -359,7 +359,7 @@ static void show_time(const struct shares *shares, struct finding *finding, cons
 					NULL;
 
 	finding_add(finding, "%s of the %s of process %u (%s), by what ended each wait%s%s", FMT_NS(choice->ns),
-		    FMT_NS(shares_wall(shares)), root->pid,
+		    FMT_NS(shares_all(shares)), root->pid,
 		    path_name_text(&shares->report->path->names, root->name) ?: "?", of_gpu ?: "",
 		    is_work ? "" : "; without it the job would be shorter by that at most");
 }

@@ -151,12 +151,10 @@ static double late_of(const struct shares *shares)
 
 /* --- while the GPU was idle --------------------------------------------------------------------------------------- */
 
-double shares_idle_of_work(double idle_ns, double work_ns, double wait_ns)
-{
-	return MIN(MAX(idle_ns - wait_ns, 0.0), work_ns);
-}
-
-/* Adds a sample, in which the causes had OF. */
+/*
+ * Adds a sample, in which the causes had OF. A GPU goes on with what it was given while the job works, and runs dry
+ * while the job waits: idle time is that of waits first.
+ */
 static void add_sample(struct shares *shares, const struct path_sample *sample, const double *of)
 {
 	const double length = (double)(sample->end_ns - sample->begin_ns), idle_ns = (double)sample->idle_ns;
@@ -167,8 +165,8 @@ static void add_sample(struct shares *shares, const struct path_sample *sample, 
 			work_ns += of[i];
 		else
 			wait_ns += of[i];
-	idle_work_ns = shares_idle_of_work(idle_ns, work_ns, wait_ns);
 	idle_wait_ns = MIN(idle_ns, wait_ns);
+	idle_work_ns = MIN(idle_ns - idle_wait_ns, work_ns);
 	for (unsigned int i = 0; i < shares_n_causes; i++) {
 		struct shares_idle *idle = &shares->idle[i];
 		const bool is_work = shares_causes[i].is_work;
@@ -257,9 +255,14 @@ uint64_t shares_wall(const struct shares *shares)
 	return shares->root->end_ns - shares->root->begin_ns;
 }
 
+uint64_t shares_all(const struct shares *shares)
+{
+	return shares->by_gpu ? shares->sampled_ns : shares_wall(shares);
+}
+
 double shares_part(const struct shares *shares, uint64_t ns)
 {
-	return (double)ns / (double)shares_wall(shares);
+	return (double)ns / (double)shares_all(shares);
 }
 
 const struct cause *shares_largest(const struct shares *shares, const struct cause *but)

@@ -49,8 +49,9 @@ struct shares {
 /* False: there is no path. */
 bool shares_of(const struct report *report, struct shares *shares);
 
-/* Returns the job's time, ns; NS as a part of it. */
+/* Returns the job's time, ns; that which counts: in samples of its GPU, if it has them; NS as a part of that. */
 uint64_t shares_wall(const struct shares *shares);
+uint64_t shares_all(const struct shares *shares);
 double shares_part(const struct shares *shares, uint64_t ns);
 
 /* Returns the time of CAUSE that counts; all of it; and that of which nothing is known. */
@@ -63,11 +64,6 @@ const struct cause *shares_largest(const struct shares *shares, const struct cau
 const struct cause *shares_cause(const struct shares *shares, const struct path_leaf *leaf);
 /* Whether the time of SUM, a part of the path, counts for CAUSE. */
 bool shares_count(const struct shares *shares, const struct path_sum *sum, const struct cause *cause);
-/*
- * Returns how much of IDLE_NS, in a sample in which the path has WORK_NS of the job's own work and WAIT_NS of all else,
- * is of the work. A GPU goes on with what it was given while the job works, and waits while the job waits.
- */
-double shares_idle_of_work(double idle_ns, double work_ns, double wait_ns);
 /* A process that others serve, or that uses a GPU or has steps, trains when it computes, or sleeps in place of a GPU.
  */
 bool shares_train(const struct shares *shares);

@@ -19,6 +19,7 @@
 #define LEAST_NS                                                                                             \
 	(500 * NSEC_PER_MSEC) /* a shorter job has done nothing but start: reading its program is most of it \
 			       */
+#define STRAGGLER "straggler-worker"
 #define LEAST_WAIT 0.1 /* of the time: a job with fewer waits is bound by what it computes */
 
 static double part(const struct why *w, double ns)
@@ -90,13 +91,16 @@ const struct rule *verdict_of_none(const struct report *report)
 
 /* --- the answer ----------------------------------------------------------------------------------------------- */
 
-/* What ended the waits may show something else than the sums of calls. */
+/*
+ * What ended the waits may show something else than the sums of calls. Its parts add up to all time, so that a wait by
+ * these sums is one of them once more, or wrong. That one loader is late is in none.
+ */
 static void choose_by_path(struct report *report, struct rules *rules)
 {
 	if (!path_answer(report, &rules->bottleneck))
 		return;
 	for (unsigned int i = 0; i < rules->n; i++)
-		if (strcmp(rules->found[i].rule->code, rules->bottleneck.rule->code) == 0)
+		if (rules->found[i].rule->waits && strcmp(rules->found[i].rule->code, STRAGGLER) != 0)
 			rules_take_out(rules, &rules->found[i--]);
 }
 

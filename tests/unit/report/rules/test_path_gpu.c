@@ -73,7 +73,7 @@ static void a_gpu_waits_for_reads(void **state)
 	put_samples(0, 10, 40);
 	r = path_loaded();
 	assert_true(shows(r, "GPU 0, of process 10, was idle for 60.0 % of 10"));
-	assert_true(shows(r, "in its idle time, the job was, by its path: reading from disk 100 %"));
+	assert_true(shows(r, "then the job was, by its path: reading from disk 100 %"));
 	/* in each second, 600 ms of reads and 600 of idle time have at least 200 in common */
 	expect_answer(r, "storage-read", 60, "2.00 s at least, 6.00 s at most");
 }
@@ -83,7 +83,7 @@ static void reads_while_a_gpu_works_cost_nothing(void **state)
 {
 	put_reading_job(900 * MS);
 	put_samples(0, 10, 97);
-	expect_answer(path_loaded(), "gpu-bound", 97, "while it worked, the job was, by its path: reading from disk");
+	expect_answer(path_loaded(), "gpu-bound", 97, "while it worked the job was, by its path: reading from disk");
 }
 
 /* Without reads the job would be shorter by 3 s at most, and not by 6. */
@@ -105,7 +105,7 @@ static void a_process_that_spins_for_its_gpu_does_not_hide_reads(void **state)
 {
 	put_reading_job(400 * MS);
 	put_samples(0, 10, 60);
-	expect_answer(path_loaded(), "storage-read", 40, "in its idle time, the job was, by its path: reading");
+	expect_answer(path_loaded(), "storage-read", 40, "then the job was, by its path: reading from disk 100 %");
 }
 
 /* Its loader waits for it in each second. */
