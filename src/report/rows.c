@@ -240,7 +240,7 @@ static void add_transfer(struct scan *scan, const struct report_call_facts *fact
 		facts->proc->write_bytes += bytes;
 	else
 		facts->proc->read_bytes += bytes;
-	if (!write && bytes && (facts->type == REPORT_FIFO || facts->type == REPORT_SOCK) && facts->proc->copies)
+	if (!write && bytes && (facts->type == REPORT_FIFO || facts->type == REPORT_SOCK))
 		facts->proc->received += scan->time_ns > facts->proc->copies_from_ns;
 	if (facts->file && facts->file->data && write) {
 		facts->proc->data_written += bytes;

@@ -279,9 +279,6 @@ void report_path_call(struct report_path *path, const struct scan *s, const stru
 	const uint64_t begin_ns = s->time_ns - c->lat_ns;
 	uint32_t life, name;
 
-	if (s->kind == REPORT_VFS_RW && !c->write && (c->type == REPORT_FIFO || c->type == REPORT_SOCK) &&
-	    c->proc->pid == path->spin.pid)
-		path->spin.taken++;
 	if (kind == PATH_CUT_KINDS)
 		return;
 	life = life_of(source, c, s->time_ns);

@@ -18,7 +18,6 @@ struct path_way;
 struct path_spin {
 	uint32_t pid; /* of the process in charge; 0: there is none */
 	uint32_t workers;
-	uint64_t taken; /* its reads of pipes and sockets */
 	uint64_t
 		cpu_ns; /* its own time on a CPU, or ready to run, of the path, in which it does not say what it does */
 	uint64_t ns[PATH_KINDS]; /* what a worker did in all its time, on average */

@@ -30,15 +30,9 @@ static struct did *did(struct doings *doings, const struct path_leaf *leaf)
 	return &doings->v[leaf->kind * PATH_ROLES + leaf->role];
 }
 
-/* To whom a sample's idle time goes first: to waits, then to what the job computes, last to what may wait for the GPU.
- */
-enum tier { WAITS, COMPUTES, MAY_WAIT_FOR_IT, TIERS };
-
-static enum tier tier_of(const struct shares *shares, const struct path_leaf *leaf)
+static enum shares_tier tier_of(const struct shares *shares, const struct path_leaf *leaf)
 {
-	if (!shares_cause(shares, leaf)->is_work)
-		return WAITS;
-	return leaf->kind <= PATH_RUNQ ? COMPUTES : MAY_WAIT_FOR_IT;
+	return shares_tier(shares_cause(shares, leaf));
 }
 
 /* Adds the parts of a sample, N of them. */
@@ -46,17 +40,14 @@ static void add_sample(const struct shares *shares, const struct path_sample *sa
 		       uint32_t n, struct doings *doings)
 {
 	const struct path_sum *sums = shares->root->sums.v;
-	double ns[TIERS] = { 0 }, idle[TIERS], left_ns = (double)sample->idle_ns;
+	double ns[SHARES_TIERS] = { 0 }, idle[SHARES_TIERS];
 
 	for (uint32_t i = 0; i < n; i++)
 		ns[tier_of(shares, &sums[part[i].sum].leaf)] += (double)part[i].ns;
-	for (enum tier tier = 0; tier < TIERS; tier++) {
-		idle[tier] = MIN(left_ns, ns[tier]);
-		left_ns -= idle[tier];
-	}
+	shares_idle_tiers((double)sample->idle_ns, ns, idle);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct path_leaf *leaf = &sums[part[i].sum].leaf;
-		const enum tier tier = tier_of(shares, leaf);
+		const enum shares_tier tier = tier_of(shares, leaf);
 		const double idle_ns = idle[tier] * ((double)part[i].ns / MAX(ns[tier], 1.0));
 		struct did *of = did(doings, leaf);
 

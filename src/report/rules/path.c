@@ -20,6 +20,7 @@
 #define LIKE_ONCE 0.7 /* of what happens once: that is the answer of a longer job */
 #define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
 #define MOST 0.5
+#define LEAST_CAUSE 0.1 /* of the samples: while its GPU was idle; else the GPU sets the pace */
 #define NEARLY_ALL 0.9
 #define RECLAIMS_LEAST 20
 #define TAKES_LEAST 16 /* reads of pipes and sockets: a process in charge may take its samples there */
@@ -45,10 +46,11 @@ static const struct rule *rule_of_code(const char *code)
 static const struct cause *behind_spin(const struct shares *shares, double *part)
 {
 	const struct path_spin *spin = &shares->report->path->spin;
+	const struct report_proc *proc = spin->pid ? table_find(&shares->report->procs, spin->pid) : NULL;
 	const struct cause *behind = NULL;
 	uint64_t of[SHARES_CAUSES_MAX] = { 0 }, all_ns = 0;
 
-	if (!spin->pid || spin->taken < TAKES_LEAST)
+	if (!proc || proc->received < TAKES_LEAST)
 		return NULL;
 	for (unsigned int kind = 0; kind < PATH_KINDS; kind++) {
 		const struct path_leaf leaf = { .kind = (enum path_kind)kind, .role = PATH_WORKER };
@@ -68,11 +70,12 @@ static const struct cause *behind_spin(const struct shares *shares, double *part
  * it, ns; 0: it is not that.
  */
 
+/* Whatever the cause: the largest one, or what is not known, has too little. */
 static uint64_t while_gpu_works(const struct shares *shares, const struct cause *cause)
 {
-	const uint64_t busy_ns = shares->sampled_ns - MIN(shares->idle_ns, shares->sampled_ns);
+	const uint64_t ns = MAX(shares_ns(shares, shares_largest(shares, NULL)), shares_unknown(shares));
 
-	return shares->by_gpu && (double)busy_ns >= NEARLY_ALL * (double)shares->sampled_ns ? busy_ns : 0;
+	return shares->by_gpu && shares_part(shares, ns) < LEAST_CAUSE ? shares->sampled_ns - shares->idle_ns : 0;
 }
 
 static uint64_t of_spin(const struct shares *shares, const struct cause *cause)

@@ -87,8 +87,8 @@ OF_PATH(rate_limit, "rate-limit", "The job waited for loaders that slept",
 	"time in which processes that serve others slept until a time",
 	"Find out what they wait for: a limit of requests, a pause after a failed try, a poll.");
 
-OF_PATH(gpu_bound, "gpu-bound", "The GPUs were busy nearly all the time: they set the pace",
-	"time in which the GPU that was idle for longest worked, 0.9 of its samples or more",
+OF_PATH(gpu_bound, "gpu-bound", "The GPUs set the pace: no one cause kept them idle for long",
+	"time in which the GPU that was idle for longest worked, where no cause of its idle time has 0.1",
 	"What helps is the model, its precision, the batch size, the GPUs. A GPU that waits for another one (NCCL) "
 	"counts as "
 	"busy: Nsight Systems (nsys) shows that.");

@@ -105,8 +105,8 @@ bool shares_train(const struct shares *shares)
 /* Returns the index of the row that counts for the I-th: the first one of its code, or that of what training is. */
 static unsigned int counts_as(const struct shares *shares, unsigned int i)
 {
-	const char *code =
-		shares_causes[i].of_training && shares_train(shares) ? rule_cpu_bound.code : shares_causes[i].code;
+	const bool of_training = shares_causes[i].of_training && shares_train(shares) && !shares->by_gpu;
+	const char *code = of_training ? rule_cpu_bound.code : shares_causes[i].code;
 	unsigned int first = 0;
 
 	while (strcmp(shares_causes[first].code, code) != 0)
@@ -151,34 +151,51 @@ static double late_of(const struct shares *shares)
 
 /* --- while the GPU was idle --------------------------------------------------------------------------------------- */
 
-/*
- * Adds a sample, in which the causes had OF. A GPU goes on with what it was given while the job works, and runs dry
- * while the job waits: idle time is that of waits first.
- */
+enum shares_tier shares_tier(const struct cause *cause)
+{
+	if (cause->is_work)
+		return SHARES_WORK;
+	return cause->of_training ? SHARES_FOR_GPU : SHARES_WAIT;
+}
+
+void shares_idle_tiers(double idle_ns, const double ns[static SHARES_TIERS], double idle[static SHARES_TIERS])
+{
+	for (enum shares_tier tier = 0; tier < SHARES_TIERS; tier++) {
+		idle[tier] = MIN(idle_ns, ns[tier]);
+		idle_ns -= idle[tier];
+	}
+}
+
+/* Adds a sample, in which the causes had OF. */
 static void add_sample(struct shares *shares, const struct path_sample *sample, const double *of)
 {
 	const double length = (double)(sample->end_ns - sample->begin_ns), idle_ns = (double)sample->idle_ns;
-	double work_ns = 0, wait_ns = 0, idle_work_ns, idle_wait_ns;
+	double ns[SHARES_TIERS] = { 0 }, idle_of[SHARES_TIERS];
 
 	for (unsigned int i = 0; i < shares_n_causes; i++)
-		if (shares_causes[i].is_work)
-			work_ns += of[i];
-		else
-			wait_ns += of[i];
-	idle_wait_ns = MIN(idle_ns, wait_ns);
-	idle_work_ns = MIN(idle_ns - idle_wait_ns, work_ns);
+		ns[shares_tier(&shares_causes[i])] += of[i];
+	shares_idle_tiers(idle_ns, ns, idle_of);
 	for (unsigned int i = 0; i < shares_n_causes; i++) {
 		struct shares_idle *idle = &shares->idle[i];
-		const bool is_work = shares_causes[i].is_work;
+		const enum shares_tier tier = shares_tier(&shares_causes[i]);
 
 		if (of[i] <= 0)
 			continue;
-		idle->ns += (is_work ? idle_work_ns : idle_wait_ns) * (of[i] / (is_work ? work_ns : wait_ns));
+		idle->ns += idle_of[tier] * (of[i] / ns[tier]);
 		idle->least_ns += MAX(of[i] + idle_ns - length, 0.0);
 		idle->most_ns += MIN(of[i], idle_ns);
 	}
-	shares->sampled_ns += sample->end_ns - sample->begin_ns;
-	shares->idle_ns += sample->idle_ns;
+}
+
+static void find_samples(struct shares *shares)
+{
+	const struct path_idle *idle = &shares->report->path->idle;
+
+	for (uint32_t i = 0; i < idle->n; i++) {
+		shares->sampled_ns += idle->sample[i].end_ns - idle->sample[i].begin_ns;
+		shares->idle_ns += idle->sample[i].idle_ns;
+	}
+	shares->by_gpu = (double)shares->sampled_ns >= LEAST_SAMPLED * (double)shares_wall(shares);
 }
 
 static void find_idle(struct shares *shares)
@@ -193,7 +210,6 @@ static void find_idle(struct shares *shares)
 			add_leaf(shares, &shares->root->sums.v[idle->part[at].sum].leaf, (double)idle->part[at].ns, of);
 		add_sample(shares, &idle->sample[i], of);
 	}
-	shares->by_gpu = (double)shares->sampled_ns >= LEAST_SAMPLED * (double)shares_wall(shares);
 }
 
 /* --- all of it ------------------------------------------------------------------------------------------------------
@@ -243,6 +259,7 @@ bool shares_of(const struct report *r, struct shares *shares)
 	shares->serves = has_workers(root);
 	for (uint32_t i = 0; i < root->sums.n; i++)
 		shares->on_gpu |= is_of_gpu(r, &root->sums.v[i].leaf);
+	find_samples(shares);
 	shares->late = late_of(shares);
 	for (uint32_t i = 0; i < root->sums.n; i++)
 		add_leaf(shares, &root->sums.v[i].leaf, (double)root->sums.v[i].ns, shares->of);

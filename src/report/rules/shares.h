@@ -25,7 +25,7 @@ struct cause {
 	bool cold, small; /* only where reads came from a disk; where syncs are of small writes */
 	bool once; /* however long the job is */
 	bool is_work; /* what the job is for */
-	bool of_training; /* where the job trains, it is part of that */
+	bool of_training; /* where the job trains, it is part of that, unless its GPU has samples */
 };
 
 /* The last one is what is not known. */
@@ -64,6 +64,15 @@ const struct cause *shares_largest(const struct shares *shares, const struct cau
 const struct cause *shares_cause(const struct shares *shares, const struct path_leaf *leaf);
 /* Whether the time of SUM, a part of the path, counts for CAUSE. */
 bool shares_count(const struct shares *shares, const struct path_sum *sum, const struct cause *cause);
+/*
+ * Whose a sample's idle time is first: a GPU goes on with what it was given while the job works, runs dry while the job
+ * waits, and has work as long as the job waits for it.
+ */
+enum shares_tier { SHARES_WAIT, SHARES_WORK, SHARES_FOR_GPU, SHARES_TIERS };
+
+enum shares_tier shares_tier(const struct cause *cause);
+/* Deals IDLE_NS, of a sample in which the path has NS of each tier, out to IDLE. */
+void shares_idle_tiers(double idle_ns, const double ns[static SHARES_TIERS], double idle[static SHARES_TIERS]);
 /* A process that others serve, or that uses a GPU or has steps, trains when it computes, or sleeps in place of a GPU.
  */
 bool shares_train(const struct shares *shares);

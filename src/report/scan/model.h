@@ -151,7 +151,7 @@ struct report_proc {
 	bool aside; /* it runs containers, or is outside of those that were to be traced: the answer is not about it */
 	bool interpreter; /* it runs an interpreter, which reads the packages that a program imports */
 	uint32_t lives; /* by pids.out; more than one: the PID was reused */
-	uint64_t received; /* reads of pipes and sockets that returned data, since copies_from_ns */
+	uint64_t received; /* reads of pipes and sockets that returned data; since copies_from_ns, if it has copies */
 	/*
 	 * COPIES: children that run its program; BELOW: these and their copies. *_CPU_NS, *_DATA: the largest value of
 	 * one.

@@ -60,6 +60,7 @@ TRUE = {
     "checkpoint-write": lambda: saves > 0.6,
     "cpu-contention": lambda: waits > 0.6 and share(all_of("runq"), busy) > 0.6,
     "decode-cpu": lambda: waits > 0.6 and share(all_of("decode"), busy) > 0.8,
+    "gpu-bound": lambda: steps > 0.9,
     "open-metadata": lambda: waits > 0.6 and share(all_of("stat", "meta"), busy) > 0.7,
     "storage-read": lambda: waits > 0.6 and (not workers or share(all_of("read"), busy) > 0.7),
     "straggler-worker": lambda: waits > 0.6 and idle(first) < 0.3 and idle(others) > 0.6,
@@ -71,6 +72,7 @@ SHARE = {
     "checkpoint-write": lambda: share(of(trainer, "checkpoint"), whole),
     "cpu-contention": lambda: part_of_wait(all_of("runq")),
     "decode-cpu": lambda: part_of_wait(all_of("cpu")),
+    "gpu-bound": lambda: share(of(trainer, "step"), whole),
     # stat(2) has no rows, and is only in sched.out
     "open-metadata": lambda: part_of_wait(all_of("stat", "meta")) if report["waited"]["by"] == "sched" else
                              part_of_wait(all_of("meta")),

@@ -24,8 +24,8 @@ prepare() { "$here/../workloads/staged.py" --prepare "$@" || fail "--prepare $*"
 # --- without a slow file system -------------------------------------------------------------------
 
 for job in trainer-bound decode-cpu straggler-sleeps; do prepare $job "$job"; done
-longer='--seconds 1.5'
-staged trainer-bound trainer-bound trainer-bound --probes -bio,+sched --collectors gpu,gpu_dev
+longer='--seconds 4'
+staged gpu-bound trainer-bound trainer-bound --probes -bio,+sched --collectors gpu,gpu_dev
 longer=''
 staged trainer-bound trainer-bound-cpu trainer-bound --probes -bio,+sched,+sched_switch
 staged trainer-bound,unknown trainer-bound trainer-bound

@@ -188,6 +188,31 @@ static void a_gpu_that_hardly_works_has_no_part(void **state)
 	expect_answer(path_loaded(), "gpu-bound", 97, "GPU 0, of process 10, was idle for 3.0 %");
 }
 
+/* A fifth of the time nobody knows what it did, while its GPU was idle: so it is not known what sets the pace. */
+static void a_gpu_that_waits_for_what_is_not_known_is_no_bound(void **state)
+{
+	struct report *r;
+
+	put_reading_job(0);
+	for (uint64_t at = 0; at < LIFE; at += S)
+		put_wait(.pid = 10, .from = at + 100 * MS, .to = at + 300 * MS);
+	put_samples(0, 10, 75);
+	r = path_loaded();
+	assert_string_not_equal(answer(r)->rule->code, "gpu-bound");
+	report_free(r);
+}
+
+/* Reads for 150 ms, and writes for 90, of each second: both are too little for an answer by themselves, or nearly. */
+static void a_second_cause_has_its_own_name(void **state)
+{
+	put_reading_job(150 * MS);
+	for (uint64_t at = 0; at < LIFE; at += S)
+		put_wait(.pid = 10, .from = at + 500 * MS, .to = at + 590 * MS, .call = "write", .state = "disk",
+			 .by = "disk", .fid = 1, .file = "x.bin");
+	put_samples(0, 10, 76);
+	expect_answer(path_loaded(), "storage-read", 15, "another cause is about as large: checkpoint-write, 9.0 %");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +228,8 @@ int main(void)
 		IN_TREE(a_few_samples_say_nothing),
 		IN_TREE(the_gpu_that_others_wait_for_decides),
 		IN_TREE(a_gpu_that_hardly_works_has_no_part),
+		IN_TREE(a_gpu_that_waits_for_what_is_not_known_is_no_bound),
+		IN_TREE(a_second_cause_has_its_own_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
