@@ -13,7 +13,7 @@
 #
 #   make quick           the tests that fit into minutes
 #   make check           the tests that every change must pass
-#   make check-full      all tests
+#   make check-full      all tests (STEPS="fuzz tsan": these, see tests/check)
 #   make check-peers     the tests beside other people's tools
 #   make check-vm        the tests for other kernels, in QEMU
 #   make check-systemd   the service in a guest that systemd has booted
@@ -329,7 +329,7 @@ check-systemd: all
 	$(Q)tests/vm/systemd
 
 quick check check-full check-peers: deps
-	$(Q)tests/check $(patsubst check-%,%,$(@:check=gate))
+	$(Q)tests/check $(patsubst check-%,%,$(@:check=gate)) $(if $(filter check-full,$@),$(STEPS))
 
 # --- soak ----------------------------------------------------------------------------------------
 $(B)/soak/load: tests/soak/load.c
