@@ -3,6 +3,8 @@
 #
 # A job that hangs is told so, with who waits for whom, when a signal ends it and with --pid; one that waits for long and
 # is answered, or would be, is not. The jobs are hangs.py's.
+#
+# slow: waits for jobs that hang
 . "${0%/*}/../lib.sh"
 need python3 timeout pgrep
 [ -x /usr/bin/python3 ] || skip "/usr/bin/python3"
