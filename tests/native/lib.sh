@@ -8,6 +8,7 @@ set -u
 : "${DLT:?is not set: run tests/run-native ${0##*/}}" "$W"
 here=${native:-${0%/*}/..} # the folder tests/native
 t=$TMPDIR/t  # the trace folder
+probed=-bio # for trace and spawn; a script that looks at few files names their probes: the kernel takes a second to load all
 slow=${VM-}  # set in a guest of tests/vm, where a trace takes seconds to begin: a script makes fewer of them
 patience=2000 # number of tries of await
 [ -z "$slow" ] || patience=1000
@@ -58,7 +59,7 @@ need_preload() { can_preload || skip "a folder without blanks and colons in its 
 
 # start_options: the options with which a test starts a trace, for $(). Requests to disks are the machine's, not only the
 # script's, so a script that wants them has to name bio with -P, and its own disk with --disk.
-start_options() { echo "--collectors none --probes -bio --min-free 0 ${DLT_BACKEND:+--backend $DLT_BACKEND}"; }
+start_options() { echo "--collectors none --probes $probed --min-free 0 ${DLT_BACKEND:+--backend $DLT_BACKEND}"; }
 
 # trace [OPTION...] -- CMD ARG..., or with --workload: a new trace in $t.
 trace() {

@@ -7,6 +7,7 @@
 #
 # smoke
 . "${0%/*}/../lib.sh"
+probed=mmap
 
 # expect STATUS ARG...: the status of `trace ARG...`; its messages are in err.
 expect() {
@@ -83,7 +84,7 @@ equal "what was in the folder" "$(ls full)$(cat full/mine)" minemine
 refuse 125 full/mine -o "$TMPDIR/full/mine/t" -- touch ran
 
 # A name that dltraced has chosen itself is in use: by another rank, or by a trace that has ended.
-(trace() { SLURM_JOB_ID=7 "$DLT" start -q --collectors none --probes -bio -- "$@"; }
+(trace() { SLURM_JOB_ID=7 "$DLT" start -q --collectors none --probes mmap -- "$@"; }
 trace sh -c 'cd traces/sh_7/* && exit 3'
 equal "status of one rank" $? 3
 trace sh -c 'exit 4'

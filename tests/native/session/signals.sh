@@ -6,6 +6,7 @@
 # terminal, once; a second ^C ends the trace. An attached process gets no signal.
 . "${0%/*}/../lib.sh"
 need python3
+probed=vfs_rw,time_align
 ulimit -c 0
 trap '[ ! -s workload ] || kill -9 "$(cat workload)"; cleanup' EXIT
 
@@ -99,7 +100,7 @@ END
 on_terminal() {
 	rm -rf "$t" status
 	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
-		sh shell "$DLT" start --collectors none --probes -bio -o "$t" "$@" <keys >screen 8>&- &
+		sh shell "$DLT" start --collectors none --probes $probed -o "$t" "$@" <keys >screen 8>&- &
 	exec 8>keys
 }
 mkfifo keys
