@@ -5,7 +5,7 @@
 # many as it has batches, steps and checkpoints, with any optimizer, and however its workers are started. So has one that
 # calls collectives. Its losses stay the same to the last digit; a sitecustomize of its own still runs; one that does not
 # import torch loads nothing of ours; with --regions off the environment is unchanged. LONG=1: also workers that import
-# torch themselves.
+# torch themselves, and none.
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"
@@ -32,9 +32,8 @@ job workers -- python3 "$program" fork sgd
 if [ "${LONG-}" ]; then
 	job workers -- python3 "$program" spawn persistent adam
 	job workers -- python3 "$program" forkserver own
+	job alone --regions auto -- python3 "$program" none adamw
 fi
-job alone --regions auto -- python3 "$program" none adamw
-equal "the manifest's regions" "$(manifest 'm["regions"]')" auto
 PYTHONPATH=$(cd "$here/../../python" && pwd) job workers --regions off -- python3 -m dltraced "$program" fork persistent
 equal "the manifest's regions" "$(manifest 'm.get("regions")')" None
 
@@ -76,3 +75,4 @@ case $(steps) in
 esac
 trace -P regions,time_align --regions auto -- python3 fast.py || fail "fast.py: status $?"
 equal "steps with --regions auto" "$(steps)" 5000
+equal "the manifest's regions" "$(manifest 'm["regions"]')" auto
