@@ -6,6 +6,7 @@
 # anything through it that they could not before. What is not allowed is named: only one of the two capabilities,
 # --user, set-user-ID, and tracing in a user namespace.
 . "${0%/*}/../lib.sh"
+probed=open,time_align
 ! grep -qa __tsan_init "$DLT" || skip "a program without ThreadSanitizer, whose own thread gives nothing up"
 need python3 setcap setpriv unshare
 getent passwd nobody >nobody || skip "a user nobody"
@@ -95,7 +96,7 @@ trace -- sh -c 'for i in 1 2 3; do cat /etc/passwd; done >any/copy' || fail "sta
 # A user without a runtime folder has the socket in the trace's folder, and other users cannot use it.
 if [ ! -d "/run/user/$uid" ]; then
 	rm -rf "$t"
-	without_place ./plain start --collectors none --probes -bio --background -o "$t" -- sh -c 'read -r _ <gate' 2>err ||
+	without_place ./plain start --collectors none --probes $probed --background -o "$t" -- sh -c 'read -r _ <gate' 2>err ||
 		fail "background: status $?: $(cat err)"
 	grep -q "dltraced stop $t' ends" err || fail "not said how to end it: $(cat err)"
 	without_place ./plain status "$t" >said 2>&1
@@ -108,7 +109,7 @@ if [ ! -d "/run/user/$uid" ]; then
 	await [ ! -e "$t/control.sock" ]
 	"$DLT" report --full "$t" >report 2>&1 || fail "report: status $?: $(cat report)"
 
-	without_place ./plain start -q --collectors none --probes -bio -o "$TMPDIR/any/none" -- ./nothing-there 2>err
+	without_place ./plain start -q --collectors none --probes $probed -o "$TMPDIR/any/none" -- ./nothing-there 2>err
 	equal "no command: status ($(cat err))" $? 127
 	[ ! -e any/none ] || fail "left: $(ls any/none)"
 	unset XDG_RUNTIME_DIR
@@ -143,7 +144,7 @@ equal "output" "$(cat out)" ""
 # has it.
 capable cap_bpf,cap_perfmon,cap_dac_read_search,cap_dac_override,cap_setuid=ep
 mkdir -m 700 private
-"$program" start -q --collectors none --probes -bio --min-free 0 -o private/t -- true || fail "status $?"
+"$program" start -q --collectors none --probes $probed --min-free 0 -o private/t -- true || fail "status $?"
 refused "private" ./plain report "$TMPDIR/private/t"
 refused "private/program: Permission" trace -- "$TMPDIR/private/program"
 refused "private/t2" ./plain start --collectors none -o "$TMPDIR/private/t2" -- true

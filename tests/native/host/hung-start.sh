@@ -7,6 +7,7 @@
 #
 # slow: waits for half a minute
 . "${0%/*}/../lib.sh"
+probed=open,time_align
 with_helpers
 . "${0%/*}/../hungfs.inc"
 need tar
@@ -18,7 +19,7 @@ trap 'end_server; cleanup' EXIT
 begin() {
 	rm -f any/ran
 	: >err
-	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes -bio --min-free 0 -o "$t" "$@" 2>err &
+	env --default-signal=INT,QUIT "$DLT" start -q --collectors none --probes $probed --min-free 0 -o "$t" "$@" 2>err &
 	dlt=$!
 }
 waits() { await grep -q "warning: .*$1.*does not answer; waiting for it; ^C or TERM ends the wait" err; }

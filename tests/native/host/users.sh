@@ -6,6 +6,7 @@
 #
 # smoke
 . "${0%/*}/../lib.sh"
+probed=mmap,time_align
 need python3
 getent passwd nobody >nobody || skip "a user nobody"
 uid=$(cut -d: -f3 nobody) gid=$(cut -d: -f4 nobody) home=$(cut -d: -f6 nobody)
@@ -79,7 +80,7 @@ exit $?
 END
 rm -rf "$t"
 export uid gid DLT
-PATH=$TMPDIR/theirs:$PATH EPOCHS=7 ./sudo ./sudoed "$DLT" start --collectors none --probes -bio \
+PATH=$TMPDIR/theirs:$PATH EPOCHS=7 ./sudo ./sudoed "$DLT" start --collectors none --probes $probed \
 	--min-free 0 -o "$t" -- tool >out 2>err || fail "status $?: $(cat err)"
 equal "environment and umask" "$(cat out)" "$(printf 'theirs 7 %s\n0027' "$TMPDIR/theirs:$PATH")"
 grep -q "tool is $TMPDIR/theirs/tool, as in nobody's PATH (root's has $TMPDIR/roots/tool)" err ||
