@@ -4,6 +4,7 @@
 # stop, status and mark: running traces answer those who may ask, and nobody else. A trace that is stopped is whole, and
 # its workload goes on. The text of a mark is a row, whoever has set it, even the job.
 . "${0%/*}/../lib.sh"
+probed=open,time_align
 need jq python3 setpriv
 gate
 
@@ -97,7 +98,7 @@ equal "status" $rc 3
 
 odd=$TMPDIR/$(printf 'odd\tname \033[2J\302\2332J') # U+009B is as ESC [ to terminals
 for dir in "$TMPDIR/one" "$odd"; do
-	"$DLT" start --background -e several --collectors none --probes -bio --min-free 0 -o "$dir" -- \
+	"$DLT" start --background -e several --collectors none --probes $probed --min-free 0 -o "$dir" -- \
 		sh -c 'read -r _ <gate' 2>err 9>&- || fail "start in $dir: $(cat err)"
 done
 await is tracing "$TMPDIR/one"

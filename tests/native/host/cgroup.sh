@@ -9,6 +9,7 @@
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"
+probed=create_del,open,time_align
 need python3
 with_helpers
 gate

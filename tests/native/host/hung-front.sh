@@ -8,6 +8,7 @@
 #
 # slow: waits for half a minute
 . "${0%/*}/../lib.sh"
+probed=vfs_rw,time_align
 . "${0%/*}/../hungfs.inc"
 chmod 755 .
 job=''
@@ -58,7 +59,7 @@ END
 
 for end in stopped killed; do
 	rm -rf "$t"
-	"$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" -- sleep 1000 >said 2>&1 ||
+	"$DLT" start --background --collectors none --probes $probed --min-free 0 -o "$t" -- sleep 1000 >said 2>&1 ||
 		fail "background: status $?: $(cat said)"
 	behind=$(sed -n 's/.*background: process \([0-9]*\),.*/\1/p' said)
 	workload "$behind"

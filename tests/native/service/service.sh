@@ -7,6 +7,7 @@
 #
 # smoke
 . "${0%/*}/../service.inc"
+probed=open,time_align
 install -d -o nobody -m 700 home
 t=$TMPDIR/home/t
 
@@ -57,7 +58,7 @@ check whole
 
 # In the background: stop accepts the name from the message, and so does mark.
 rm -rf "$t"
-as "$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" -- sleep 100 2>err ||
+as "$DLT" start --background --collectors none --probes $probed --min-free 0 -o "$t" -- sleep 100 2>err ||
 	fail "in the background: $(cat err)"
 grep -q "dltraced: .dltraced stop t' ends the trace" err || fail "said: $(cat err)"
 as "$DLT" stop t 2>err || fail "stop: $(cat err)"

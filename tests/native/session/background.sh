@@ -7,6 +7,7 @@
 #
 # smoke
 . "${0%/*}/../lib.sh"
+probed=open,time_align
 need python3
 gate
 
@@ -14,7 +15,7 @@ gate
 # the writing end of the pipe.
 start() {
 	rm -rf "$t"
-	said=$("$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" "$@" \
+	said=$("$DLT" start --background --collectors none --probes $probed --min-free 0 -o "$t" "$@" \
 		2>&1 </dev/null 9>&-)
 }
 
@@ -70,7 +71,7 @@ os.close(fd)
 sys.stdout.write(said.decode())
 sys.exit(status)
 END
-said=$(python3 on-a-terminal.py "$DLT" start --background --collectors none --probes -bio --min-free 0 -o "$t" -- \
+said=$(python3 on-a-terminal.py "$DLT" start --background --collectors none --probes $probed --min-free 0 -o "$t" -- \
 	sh -c 'umask; pwd; [ -t 0 ] || [ -t 1 ] || echo no terminal; readlink /proc/self/fd/0; read _ <../gate' 9>&-) ||
 	fail "status $?: $said"
 pid=$(running)

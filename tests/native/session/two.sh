@@ -6,6 +6,7 @@
 #
 # smoke
 . "${0%/*}/../lib.sh"
+probed=vfs_rw,time_align
 need python3
 gate
 head -c 1048576 /dev/zero >data
@@ -37,7 +38,7 @@ mkfifo begin
 sh -c 'read _ <begin; "$0" -n 5000 data >out; read _ <gate; "$0" -n 3000 data >out; read _ <gate' "$W/storm" 9>&- &
 target=$!
 for name in three four; do
-	"$DLT" start --background --collectors none --probes -bio --min-free 0 -o $name --pid $target \
+	"$DLT" start --background --collectors none --probes $probed --min-free 0 -o $name --pid $target \
 		2>err 9>&- || fail "start $name: $(cat err)"
 done
 echo >begin
@@ -57,7 +58,7 @@ equal "reads of all of it" "$(reads four data)" $((15256 + 13256))
 
 # --- one in the other -----------------------------------------------------------------------------
 
-trace -o outer -- "$DLT" start -q --collectors none --probes -bio --min-free 0 -o inner -- \
+trace -o outer -- "$DLT" start -q --collectors none --probes $probed --min-free 0 -o inner -- \
 	"$W/storm" -n 5000 data >out || fail "status $?"
 equal "reads, inside" "$(reads inner data)" 15256
 equal "reads, outside" "$(reads outer data)" 15256
