@@ -8,6 +8,7 @@
 #
 # slow: waits for half a minute
 . "${0%/*}/../lib.sh"
+probed=vfs_rw,time_align
 . "${0%/*}/../hungfs.inc"
 gate
 trap ': >go; end_server; cleanup' EXIT
