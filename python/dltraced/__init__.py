@@ -25,6 +25,7 @@ from . import _decorate, _implementation
 
 if TYPE_CHECKING:
     from ._fallback import Region
+    from ._lines import Damaged
     from ._plot import plot
     from ._read import read
     from ._report import report
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 else:
     Region, region = _implementation.Region, _implementation.region
 
-__all__ = ["Region", "enabled", "iterate", "mark", "meta", "plot", "read", "region", "report", "summary"]
+__all__ = ["Damaged", "Region", "enabled", "iterate", "mark", "meta", "plot", "read", "region", "report", "summary"]
 __version__ = "0.1.0"
 
-_OF_TRACES = {"plot": "_plot", "read": "_read", "report": "_report", "summary": "_summary"}
+_OF_TRACES = {"Damaged": "_lines", "plot": "_plot", "read": "_read", "report": "_report", "summary": "_summary"}
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from typing import Any, Callable, Sequence
 
 import dask.dataframe
 
-from ._pandas import frame
+from ._pandas import BAD_VALUES, frame
 
-__all__ = ["frame", "partitions"]
+__all__ = ["BAD_VALUES", "frame", "partitions"]
 
 
 def partitions(load: Callable[[Any], Any], parts: Sequence[Any], empty: Any) -> Any:

@@ -22,6 +22,10 @@ FORBIDDEN = re.compile(rb'[\x00-\x08\x0b-\x20"#\x7f]')
 PLAIN_BYTES = bytes(b for b in range(256) if not FORBIDDEN.match(bytes([b])))
 
 
+class Damaged(ValueError):
+    """A file of a trace has what dltraced does not write."""
+
+
 class Block(NamedTuple):
     """Bytes of a file, packed ones where it is. `header': it begins with the two lines of the header."""
     file: str
@@ -93,7 +97,7 @@ def _text(block: Block, members: Optional[int] = None) -> bytes:
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"{block.file} is {error}") from error
     except Exception as error:  # each package has its own
-        raise ValueError(f"{block.file}: damaged: {error}") from error
+        raise Damaged(f"{block.file}: {error}") from error
 
 
 def header(file: str, probe: str) -> List[str]:
@@ -105,7 +109,7 @@ def header(file: str, probe: str) -> List[str]:
         return []
     schema = re.match(rb"# dltraced %s ([0-9]+)" % probe.encode(), lines[0])
     if len(lines) < 3 or not schema:
-        raise ValueError(f"{file}: it does not begin with `# dltraced {probe}', as this file of a trace does")
+        raise Damaged(f"{file}: it does not begin with `# dltraced {probe}', as this file of a trace does")
     if int(schema[1]) > _columns.newest_schema():
         raise ValueError(f"{file}: a later dltraced wrote it (schema {int(schema[1])}): install that")
     return lines[1].decode("utf-8", "backslashreplace").split("\t")

@@ -14,6 +14,7 @@ from ._columns import NULLS, Column, unescape
 # Nullable ones, since a column may have empty fields, and floating point would round its other values.
 TYPES = {"int64": "Int64", "uint64": "UInt64", "number": "float64", "time": "datetime64[ns, UTC]"}
 TEXT = "string"
+BAD_VALUES = (ValueError, OverflowError)  # what frame() raises for a value that is not of its column's type
 
 
 def _integers(values: Any, null: Any, dtype: str) -> Any:

@@ -9,6 +9,7 @@ import polars
 from ._columns import NULLS, Column, unescape
 
 TYPES = {"int64": polars.Int64, "uint64": polars.UInt64, "number": polars.Float64, "time": polars.Datetime("ns", "UTC")}
+BAD_VALUES = (polars.exceptions.PolarsError,)  # what frame() raises for a value that is not of its column's type
 
 
 def _parsed(column: Column) -> Any:

@@ -10,6 +10,7 @@ import pyarrow.csv
 from ._columns import NULLS, Column, unescape
 
 TYPES = {"int64": pyarrow.int64(), "uint64": pyarrow.uint64(), "number": pyarrow.float64(), "time": pyarrow.timestamp("ns", "UTC")}
+BAD_VALUES = (pyarrow.ArrowInvalid,)  # what frame() raises for a value that is not of its column's type
 
 
 def _type_of(column: Column) -> Any:

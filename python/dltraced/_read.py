@@ -32,14 +32,15 @@ def _engine(name: str) -> Any:
                                   f"engine= of {', '.join(ENGINES)}", name=error.name) from error
 
 
-def _load(part: Part, engine: str, columns: Sequence[_columns.Column]) -> Any:
-    """The rows of PART as a frame. Where it stands, so that Dask can send it to other processes."""
+def _load(part: Part, engine: str, wanted: Sequence[_columns.Column]) -> Any:
+    """The rows of PART as a frame. Where it stands, so that Dask can send it to other processes; and without a parameter
+    `columns', which Dask would set to those that an operation needs."""
     lines = _lines.rows(part.block, len(part.names))
+    made = _engine(engine)
     try:
-        return _engine(engine).frame(_lines.filtered(lines, part.keep), part.names, columns,
-                                     {"host": part.host.name, "folder": part.host.folder})
-    except Exception as error:  # each engine has its own for a value that is not of its column's type
-        raise ValueError(f"{part.block.file}: {error} (`dltraced validate {part.host.folder}' shows what is damaged)") from error
+        return made.frame(_lines.filtered(lines, part.keep), part.names, wanted, {"host": part.host.name, "folder": part.host.folder})
+    except made.BAD_VALUES as error:
+        raise _lines.Damaged(f"{part.block.file}: {error} (`dltraced validate {part.host.folder}' shows what is damaged)") from error
 
 
 def _names(hosts: Sequence[Host], probe: str) -> Dict[str, List[str]]:
@@ -77,7 +78,7 @@ def read(path: Union[Path, Iterable[Path]], probe: str, *, engine: str = "pandas
     keep = _select.selections(hosts, probe, [column.name for column in everything], epoch=epoch, rank=rank, pid=pid)
     parts = [Part(block, tuple(names[file]), host, keep[host.folder])
              for host in hosts for file in _folder.segments(host.folder, probe) if file in names for block in _lines.blocks(file)]
-    load = functools.partial(_load, engine=engine, columns=wanted)
+    load = functools.partial(_load, engine=engine, wanted=wanted)
     empty = made.frame(b"", (), wanted, {"host": "", "folder": ""})
     if engine == "dask":
         return made.partitions(load, parts, empty)

@@ -3,7 +3,7 @@
 #
 # dltraced.read() of the package for Python, by pandas, Polars, pyarrow and Dask, on three hosts of which one has segments that
 # are compressed by zstd: every column of every file has the sums that DuckDB finds by the views of `dltraced probes --duckdb',
-# also in many small blocks; rows of an epoch are those of `dltraced export --phase'; the examples of docs/python.md run.
+# also in many small blocks; operations on Dask's frame, of this Dask and the oldest, have pandas' results; rows of an epoch are those of `dltraced export --phase'; the examples of docs/python.md run.
 native=${0%/*}/../native
 . "$native/lib.sh"
 python=$("$native/../peers/environment" exports) || fail "no environment"
@@ -19,6 +19,10 @@ mv "$t" job/two
 cp -r "$native/../golden/trace-panels" job/three # it has collectors' files, too
 "$DLT" probes --duckdb >views.sql || fail "probes --duckdb: status $?"
 "$python" -B "$native/../peers/read.py" "job/*" views.sql || fail "the lines above"
+"$python" -B "$native/../peers/dask_operations.py" "job/*" pandas polars pyarrow || fail "Dask: the lines above"
+old=$("$native/../peers/environment" dask) || fail "no environment"
+rm -r damaged
+"$old" -B "$native/../peers/dask_operations.py" job/one pandas pyarrow || fail "the oldest Dask: the lines above"
 
 # the examples of docs/python.md, unchanged
 mkdir traces
