@@ -5,6 +5,7 @@
 # reach the caller as without --log, even a terminal. A reader that goes away ends the workload as it would without the
 # log. What a process writes that outlives the job is in the log, too, and nobody waits for it.
 . "${0%/*}/../lib.sh"
+probed=open,time_align
 need python3
 gate
 
@@ -76,7 +77,7 @@ END
 rm -rf "$t"
 mkfifo keys
 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' sh shell \
-	"$DLT" start -q --report=none --collectors none --probes -bio --log -o "$t" -- sh job <keys >screen 2>&1 9>&- &
+	"$DLT" start -q --report=none --collectors none --probes $probed --log -o "$t" -- sh job <keys >screen 2>&1 9>&- &
 exec 8>keys
 await grep -qs '33 133' screen
 echo something >&8
