@@ -49,15 +49,15 @@ shape log ends 7 results --first 7 --save 20
 hint results 0
 more shape log ends 0 results
 more shape log ends 0 results --persistent
-shape log ends 0 results --workers 0
-shape log ends 0 train-and-val --validate
+more shape log ends 0 results --workers 0
+more shape log ends 0 train-and-val --validate
 more shape log ends 0 json --validate
-shape log ends 1 trainer
+more shape log ends 1 trainer
 shape log begins 0 headings
 more shape log begins 0 best-so-far --workers 0
 shape log both 0 heading-and-result
 more shape log both 0 every
-shape log both 0 keras
+more shape log both 0 keras
 shape log both 0 bar
 shape log both 0 lightning
 shape log - 0 named
@@ -66,7 +66,7 @@ more shape workers - 0 none --save 20
 shape workers - 0 none --validate
 
 # Frameworks with lines of their own. FIRST is the number that their first epoch has.
-shape log both 1 mmengine --first 1 --validate
+more shape log both 1 mmengine --first 1 --validate
 shape log both 1 yolo --first 1 --validate
 shape log ends 0 fastai --workers 0
 more shape log both 0 timm --validate
@@ -91,7 +91,7 @@ run unknown --persistent
 hint "unknown --log" 1
 "$DLT" report --phase 'round ([0-9]+) of=epoch \1 end' --json "$t" >json || fail "report --phase"
 numbers "0 1 2" "the rule that the hint shows"
-shape log ends 0 results
+more shape log ends 0 results
 more shape log both 0 heading-and-result
 shape log both 0 keras
 more shape log - 0 named
