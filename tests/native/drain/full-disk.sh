@@ -7,6 +7,7 @@
 #
 # slow: half a minute and more
 . "${0%/*}/../lib.sh"
+probed=vfs_rw,time_align
 need python3
 gate
 
