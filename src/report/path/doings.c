@@ -47,14 +47,14 @@ static int take(struct path_doings *doings, uint64_t tid, uint64_t begin_ns, uin
 	return 0;
 }
 
-static int read_rows(struct path_doings *doings, struct reader *reader)
+static int read_rows(struct path_doings *doings, struct reader *reader, uint32_t max)
 {
 	const unsigned int cat = reader_column(reader, "CAT"), name = reader_column(reader, "NAME"),
 			   tid = reader_column(reader, "TID"), at = reader_column(reader, "TIMESTAMP"),
 			   lat = reader_column(reader, "LAT_NS");
 	struct reader_row row;
 
-	while (doings->n < PATH_DOINGS_MAX && reader_next(reader, &row) > 0) {
+	while (doings->n < max && reader_next(reader, &row) > 0) {
 		const enum path_doing doing = doing_of(reader_field(&row, cat), reader_field(&row, name));
 		uint64_t end_ns, lat_ns, thread;
 
@@ -149,7 +149,8 @@ static int flatten(struct path_doings *doings)
 	return res;
 }
 
-int path_doings_read(struct path_doings *doings, const struct path_lives *lives, int dirfd, const struct window *window)
+int path_doings_read(struct path_doings *doings, const struct path_lives *lives, int dirfd, const struct window *window,
+		     uint32_t max)
 {
 	struct reader reader;
 	int res;
@@ -160,7 +161,7 @@ int path_doings_read(struct path_doings *doings, const struct path_lives *lives,
 	window_read(window, &reader);
 	if (reader.end_ns) /* a region that ends behind the part may have begun in it */
 		reader.end_ns = UINT64_MAX;
-	res = read_rows(doings, &reader);
+	res = read_rows(doings, &reader, max);
 	reader_close(&reader);
 	return res == 0 && doings->n ? flatten(doings) : res;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What each thread did by its own words, from regions.out: at each moment the innermost of its regions that says so.
- * Bounded: beyond PATH_DOINGS_MAX rows nothing is known of later ones.
+ * Bounded: beyond MAX rows nothing is known of later ones.
  */
 #ifndef REPORT_PATH_DOINGS_H
 #define REPORT_PATH_DOINGS_H
@@ -9,8 +9,6 @@
 #include "report/path/leaf.h"
 #include "report/path/lives.h"
 #include "report/path/rows.h"
-
-#define PATH_DOINGS_MAX (1U << 20)
 
 struct window;
 
@@ -25,9 +23,10 @@ struct path_doings {
 	struct path_range *of; /* those of each life; NULL: there are none */
 };
 
-/* Reads regions.out, if it is there, of the rows in WINDOW, once all LIVES are known. Returns 0 or -ENOMEM. */
-int path_doings_read(struct path_doings *doings, const struct path_lives *lives, int dirfd,
-		     const struct window *window);
+/* Reads regions.out, if it is there, of the rows in WINDOW, MAX at most, once all LIVES are known. Returns 0 or
+ * -ENOMEM. */
+int path_doings_read(struct path_doings *doings, const struct path_lives *lives, int dirfd, const struct window *window,
+		     uint32_t max);
 void path_doings_free(struct path_doings *doings);
 
 /* Returns what LIFE did at AT; *UNTIL_NS: how long, UINT64_MAX: to its end. DOINGS may be NULL. */

@@ -13,9 +13,6 @@
 #include "report/path/sums.h"
 #include "stats/table.h"
 
-#define PATH_SAMPLES_MAX (1U << 15)
-#define PATH_IDLE_MAX (1U << 20)
-
 struct gpu;
 
 struct path_idle {

@@ -11,6 +11,7 @@
 #include "report/path/chain.h"
 #include "report/path/cpus.h"
 #include "report/path/edges.h"
+#include "report/path/limits.h"
 #include "report/path/loading.h"
 #include "report/path/roles.h"
 #include "report/path/way.h"
@@ -42,8 +43,10 @@ static struct path_source *source_new(struct report *r)
 	if (!source)
 		return NULL;
 	source->report = r;
-	path_waits_init(&source->waits, r, &source->lives);
-	path_shorts_init(&source->shorts, &source->waits);
+	path_waits_init(&source->waits, r, &source->lives, r->path->limits->waits);
+	path_shorts_init(&source->shorts, &source->waits, r->path->limits->shorts);
+	for (unsigned int i = 0; i < PATH_ROOTS_MAX; i++)
+		source->exposed[i].max = source->chain[i].max = r->path->limits->pieces;
 	table_init(&source->files, sizeof(uint32_t), REPORT_FILES_MAX);
 	if (path_lives_init(&source->lives, &r->path->names) == 0)
 		return source;
@@ -140,7 +143,7 @@ static int read_all(struct path_source *source)
 		res = read_shorts(source);
 	return res < 0 ? res :
 			 path_doings_read(&source->doings, &source->lives, source->report->folder->dirfd,
-					  &source->report->manifest.window);
+					  &source->report->manifest.window, source->report->path->limits->doings);
 }
 
 /* --- paths --------------------------------------------------------------------------------------------- */
@@ -315,7 +318,7 @@ static int ways_end(struct path_source *source, struct report_path *path)
 	const struct path_epochs epochs = path_epochs_of(source->report->phases);
 	struct timeline *timeline = source->report->timeline;
 	int res = path->n ? path_idle_init(&path->idle, gpus_slowest(source->report->gpus), path->root[0].begin_ns,
-					   path->root[0].end_ns, PATH_SAMPLES_MAX, PATH_IDLE_MAX) :
+					   path->root[0].end_ns, path->limits->samples, path->limits->idle) :
 			    0;
 
 	path_loading_end(&source->lives, source->report);
@@ -354,6 +357,7 @@ static int part_new(struct report *r, const struct report_options *o)
 	r->path = calloc(1, sizeof(*r->path));
 	if (!r->path)
 		return -ENOMEM;
+	r->path->limits = o->path_limits ?: &path_limits_usual;
 	path_names_init(&r->path->names);
 	r->also_fault = take_fault;
 	return 0;

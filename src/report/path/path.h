@@ -14,6 +14,7 @@
 #include "report/path/spins.h"
 #include "report/path/sums.h"
 
+struct path_limits;
 struct path_source;
 struct report_call_facts;
 struct report_part;
@@ -22,6 +23,7 @@ struct scan;
 struct report_path {
 	struct path_names names;
 	struct path_source *source; /* while it is loaded */
+	const struct path_limits *limits;
 	uint32_t epochs; /* how many are known */
 	struct path_slow_rank slow_rank; /* of the first root */
 	struct path_spin spin; /* likewise */

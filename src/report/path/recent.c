@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/util.h"
+#include "report/path/limits.h"
 #include "report/path/roles.h"
 #include "report/path/walk.h"
 #include "report/scan/scan.h"
@@ -49,8 +50,8 @@ int path_recent_open(struct path_recent **ret, int dirfd, uint64_t workload_pid)
 	recent->dirfd = dirfd;
 	recent->workload_pid = workload_pid;
 	path_names_init(&recent->names);
-	path_waits_init(&recent->waits, NULL, &recent->lives);
-	path_shorts_init(&recent->shorts, &recent->waits);
+	path_waits_init(&recent->waits, NULL, &recent->lives, path_limits_usual.waits);
+	path_shorts_init(&recent->shorts, &recent->waits, path_limits_usual.shorts);
 	table_init(&recent->last, sizeof(uint64_t), PATH_LIVES_MAX);
 	res = path_lives_init(&recent->lives, &recent->names);
 	if (res == 0)
@@ -174,7 +175,7 @@ static void forget(struct path_recent *recent)
 {
 	path_shorts_free(&recent->shorts);
 	recent->shorts = (struct path_shorts){ 0 };
-	path_shorts_init(&recent->shorts, &recent->waits);
+	path_shorts_init(&recent->shorts, &recent->waits, path_limits_usual.shorts);
 	path_waits_clear(&recent->waits);
 	path_sums_free(&recent->sums);
 	recent->sums = (struct path_sums){ 0 };

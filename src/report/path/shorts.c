@@ -7,8 +7,9 @@
 #include "base/util.h"
 #include "report/scan/scan.h"
 
-void path_shorts_init(struct path_shorts *shorts, struct path_waits *waits)
+void path_shorts_init(struct path_shorts *shorts, struct path_waits *waits, uint32_t max)
 {
+	shorts->max = max;
 	shorts->waits = waits;
 }
 
@@ -24,7 +25,7 @@ static void add(struct path_shorts *shorts, const struct path_short *sum)
 {
 	if (!sum->ns || shorts->full)
 		return;
-	shorts->full = shorts->n == PATH_SHORTS_MAX || util_room(&shorts->v, shorts->n, sizeof(*shorts->v)) < 0;
+	shorts->full = shorts->n == shorts->max || util_room(&shorts->v, shorts->n, sizeof(*shorts->v)) < 0;
 	if (!shorts->full)
 		shorts->v[shorts->n++] = *sum;
 }

@@ -8,7 +8,6 @@
 
 #include "report/path/waits.h"
 
-#define PATH_SHORTS_MAX (2U << 20)
 /* The rows of an interval are written one after the other. */
 #define PATH_SPREAD_NS 100000000U
 
@@ -24,12 +23,12 @@ struct path_short {
 struct path_shorts {
 	struct path_waits *waits;
 	struct path_short *v;
-	uint32_t n;
+	uint32_t n, max;
 	bool full; /* the rest counts as time on a CPU */
 	struct path_range *of; /* those of each life, after path_shorts_end() */
 };
 
-void path_shorts_init(struct path_shorts *shorts, struct path_waits *waits);
+void path_shorts_init(struct path_shorts *shorts, struct path_waits *waits, uint32_t max);
 void path_shorts_free(struct path_shorts *shorts);
 
 /* Takes a row of sched.out, of a struct path_shorts. A scan_taker's. */

@@ -10,8 +10,9 @@
 #include "report/scan/lookup.h"
 #include "report/scan/scan.h"
 
-void path_waits_init(struct path_waits *waits, struct report *r, struct path_lives *lives)
+void path_waits_init(struct path_waits *waits, struct report *r, struct path_lives *lives, uint32_t max)
 {
+	waits->max = max;
 	waits->report = r;
 	waits->lives = lives;
 	waits->fuse = r && r->uses_fuse;
@@ -172,7 +173,7 @@ struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *
 static struct path_wait *wait_new(struct path_waits *waits)
 {
 	if (!waits->full)
-		waits->full = waits->n == PATH_WAITS_MAX || util_room(&waits->v, waits->n, sizeof(*waits->v)) < 0;
+		waits->full = waits->n == waits->max || util_room(&waits->v, waits->n, sizeof(*waits->v)) < 0;
 	return waits->full ? NULL : &waits->v[waits->n++];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The waits of each thread, from waits.out: in the order of time, none over another, and each with the wait as which it
- * ends. Bounded: beyond PATH_WAITS_MAX rows the path is not known.
+ * ends. Bounded: beyond MAX rows the path is not known.
  */
 #ifndef REPORT_PATH_WAITS_H
 #define REPORT_PATH_WAITS_H
@@ -13,7 +13,6 @@
 struct report;
 struct scan;
 
-#define PATH_WAITS_MAX (4U << 20)
 /* A thread that waits again in the same call, so soon after a timeout, has found nothing. */
 #define PATH_RETRY_NS 2000000U
 /* A thread waits for Python's lock in turns of sys.getswitchinterval(), 5 ms (CPython, Python/ceval_gil.c). */
@@ -40,7 +39,7 @@ struct path_waits {
 	struct path_lives *lives;
 	struct table files; /* enum path_file, uint8_t, by FID */
 	struct path_wait *v;
-	uint32_t n;
+	uint32_t n, max;
 	bool full;
 	bool fuse; /* the job has files of FUSE */
 	uint64_t strangers; /* rows of threads that pids.out lacks */
@@ -48,7 +47,7 @@ struct path_waits {
 	struct path_range *of; /* those of each life, after path_waits_end() */
 };
 
-void path_waits_init(struct path_waits *waits, struct report *r, struct path_lives *lives);
+void path_waits_init(struct path_waits *waits, struct report *r, struct path_lives *lives, uint32_t max);
 void path_waits_free(struct path_waits *waits);
 
 /* Forgets all rows of waits.out, to take others; the files stay. */

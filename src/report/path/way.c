@@ -38,7 +38,7 @@ void path_way_take(void *own, const struct path_piece *piece)
 
 	if (joins(way, piece))
 		return;
-	way->full = way->full || way->n == PATH_PIECES_MAX || util_room(&way->v, way->n, sizeof(*way->v)) < 0 ||
+	way->full = way->full || way->n == way->max || util_room(&way->v, way->n, sizeof(*way->v)) < 0 ||
 		    (piece->between && path_cuts_add(&way->cuts, piece, way->n) < 0);
 	if (way->full) {
 		path_sums_add(way->sums, &piece->leaf, piece->begin_ns, piece->end_ns, PATH_WHENS);

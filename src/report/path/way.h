@@ -10,8 +10,6 @@
 #include "report/path/idle.h"
 #include "report/path/sums.h"
 
-#define PATH_PIECES_MAX (2U << 20)
-
 struct path_way {
 	struct path_sums *sums;
 	struct path_way_piece {
@@ -20,7 +18,7 @@ struct path_way {
 		uint32_t life;
 		uint32_t time; /* 1 + index of its time in CUTS; 0: none */
 	} * v;
-	uint32_t n;
+	uint32_t n, max;
 	struct path_cuts cuts;
 	bool full, backwards; /* the pieces come from the end */
 };

@@ -13,6 +13,7 @@
 
 struct report;
 struct memory_options;
+struct path_limits;
 struct phases_options;
 struct report_cpu_options;
 
@@ -25,6 +26,7 @@ struct report_options {
 	const struct memory_options *memory; /* with the map of memory, if the trace has rows for it; NULL: without */
 	const struct report_cpu_options *cpu; /* with CPU time, if the trace has any; NULL: without */
 	const struct phases_options *phases; /* how to find phases; NULL: as the folder has them */
+	const struct path_limits *path_limits; /* of the path; NULL: the usual ones */
 };
 
 /* Hooks that are NULL do nothing. */
