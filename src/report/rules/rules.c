@@ -222,6 +222,8 @@ void rules_take_out(struct rules *rules, struct finding *f)
 
 static bool is_fact(const struct rules *rules, const struct finding *f)
 {
+	if (f->rule->within && strcmp(rules->bottleneck.rule->code, f->rule->within) == 0)
+		return true;
 	for (unsigned int i = 0; f->rule->within && i < rules->n; i++)
 		if (strcmp(rules->found[i].rule->code, f->rule->within) == 0 &&
 		    rules->found[i].size.share >= RULES_PROBLEM)

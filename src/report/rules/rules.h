@@ -65,7 +65,7 @@ struct rule {
 	double (*share)(const struct report *r); /* the part of the time; NULL: the measure is one */
 	struct finding_size (*size)(const struct report *r); /* NULL: the share is a part of the time */
 	bool is_fact; /* describes the job: nothing needs mending */
-	const char *within; /* it is also a fact if the rule of this code fires, which includes it */
+	const char *within; /* it is also a fact if the rule of this code fires, or is the answer: that includes it */
 	void (*evidence)(struct report *r, struct finding *f);
 	const char *advice; /* NULL: there is nothing to be done about it */
 };

@@ -14,10 +14,11 @@ BUSY = 0.15  # of the path: waits for a CPU
 APART = 0.12  # of the path; a sample of a second begins before the job does, and the last one ends before it ends
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 SEEN = re.compile(r"was idle for ([\d.]+) %")
+WAITS = {"storage-read", "open-metadata", "decode-cpu", "cpu-contention", "checkpoint-write", "trainer-bound", "outside-wait"}
 BOUNDS = re.compile(r"\(([\d.]+) (\w+) at least, ([\d.]+) (\w+) at most\)")
 
 
-def faults(answer, path, own):
+def faults(answer, path, own, findings):
     wall, text = path["wall_ns"], " | ".join(answer["evidence"])
     seen, bounds = SEEN.search(text), BOUNDS.search(text)
     if answer["code"] != own["code"]:
@@ -26,6 +27,9 @@ def faults(answer, path, own):
         yield "share"
     if sum(part["ns"] for part in path["parts"]) != wall:
         yield "parts do not add up"
+    for finding in findings:
+        if finding["code"] in WAITS:  # by sums of calls: the path has all waits
+            yield f"{finding['code']} beside it"
     if bool(seen) != own["uses_gpu"]:
         yield "it has a GPU" if own["uses_gpu"] else "it has no GPU"
     elif seen and abs(float(seen[1]) / 100 - own["idle_ns"] / own["life_ns"]) > APART:
@@ -43,7 +47,7 @@ def main():
     with open(account, encoding="utf-8") as f:
         own = json.load(f)
     path, bottleneck = answer["path"], answer["bottleneck"]
-    wrong = list(faults(bottleneck, path, own))
+    wrong = list(faults(bottleneck, path, own, answer["rules"] + answer["facts"]))
     print(job, bottleneck["code"], f"{bottleneck['share']:.2f} {own['cause_ns'] / path['wall_ns']:.2f}", *wrong[:1])
     for fault in wrong:
         print(f"{job}: {fault}; {bottleneck['evidence']}", file=sys.stderr)
