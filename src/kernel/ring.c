@@ -15,6 +15,8 @@
 #define HDR_BYTES 8
 #define CACHE_LINE 64
 
+#define PIECE_BYTES (8ULL << 20) /* of a ring, mapped at once: far more than a record */
+#define ALL_MAPPED UINT64_MAX
 #define RELEASE_EVERY (1U << 20) /* bytes: return space during a round as well */
 #define ROUND_MAX (1U << 16) /* records: some 100 ms, then the caller attends to other things */
 
@@ -53,33 +55,86 @@ static void ring_add(struct rings *rs, const struct ring *ring)
 	struct ring *r = &rs->ring[rs->n];
 
 	*r = *ring;
+	if (!rs->mapped) /* memory of the caller's, which is all there */
+		r->mapped = ALL_MAPPED;
 	r->ahead = &rs->ahead[(size_t)rs->n++ * (rs->ahead_mask + 1)];
 	r->scan = r->freed = *r->consumer_pos;
 }
 
-int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes, unsigned int cpus)
+/*
+ * The bytes of R's data that are mapped in the end: no record wraps, so of the second mapping as much as one
+ * record needs.
+ */
+static uint64_t data_bytes(const struct ring *r)
+{
+	return r->mask + 1 + MIN(r->mask + 1, PIECE_BYTES);
+}
+
+/* Maps R's data as far as a producer at LIMIT has written it. 0 or -errno. */
+static int data_map(struct ring *r, uint64_t limit)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), all = data_bytes(r);
+
+	for (uint64_t len; r->mapped < MIN(limit, all); r->mapped += len) {
+		len = MIN(all - r->mapped, PIECE_BYTES);
+		if (mmap((char *)(uintptr_t)r->data + r->mapped, len, PROT_READ, MAP_SHARED | MAP_FIXED, r->fd,
+			 (off_t)(2 * page + r->mapped)) == MAP_FAILED)
+			return -errno;
+	}
+	if (r->mapped == all)
+		r->mapped = ALL_MAPPED;
+	return 0;
+}
+
+/* Maps the positions of the ring FD, and keeps addresses for its data. 0 or -errno. */
+static int ring_map(struct ring *r, int fd, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *positions[2], *data;
+
+	*r = (struct ring){ .mask = bytes - 1, .fd = fd };
+	positions[0] = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (positions[0] == MAP_FAILED)
+		return -errno;
+	r->consumer_pos = positions[0];
+	positions[1] = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, (off_t)page);
+	if (positions[1] == MAP_FAILED)
+		return -errno;
+	r->producer_pos = positions[1];
+	data = mmap(NULL, data_bytes(r), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (data == MAP_FAILED)
+		return -errno;
+	r->data = data;
+	return data_map(r, 1);
+}
+
+static void ring_unmap(const struct ring *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (r->consumer_pos)
+		munmap(r->consumer_pos, page);
+	if (r->producer_pos)
+		munmap((void *)(uintptr_t)r->producer_pos, page);
+	if (r->data)
+		munmap((void *)(uintptr_t)r->data, data_bytes(r));
+}
+
+int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes, unsigned int cpus)
+{
 	int r = rings_begin(rs, n, cpus);
+	struct ring ring;
 
 	if (r < 0)
 		return r;
 	rs->mapped = true;
 	for (unsigned int i = 0; i < n; i++) {
-		void *cons = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
-		char *prod;
-
-		if (cons == MAP_FAILED)
-			return -errno;
-		prod = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fds[i], (off_t)page);
-		if (prod == MAP_FAILED) {
-			munmap(cons, page);
-			return -errno;
+		r = ring_map(&ring, fds[i], bytes);
+		if (r < 0) {
+			ring_unmap(&ring);
+			return r;
 		}
-		ring_add(rs, &(struct ring){ .consumer_pos = cons,
-					     .producer_pos = (const uint64_t *)prod,
-					     .data = prod + page,
-					     .mask = bytes - 1 });
+		ring_add(rs, &ring);
 	}
 	return 0;
 }
@@ -95,12 +150,8 @@ int rings_init_memory(struct rings *rs, const struct ring *rings, unsigned int n
 
 void rings_free(struct rings *rs)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (unsigned int i = 0; rs->mapped && i < rs->n; i++) {
-		munmap(rs->ring[i].consumer_pos, page);
-		munmap((void *)(uintptr_t)rs->ring[i].producer_pos, page + 2 * (rs->ring[i].mask + 1));
-	}
+	for (unsigned int i = 0; rs->mapped && i < rs->n; i++)
+		ring_unmap(&rs->ring[i]);
 	free(rs->ring);
 	free(rs->ahead);
 	memset(rs, 0, sizeof(*rs));
@@ -194,7 +245,11 @@ static uint64_t round_begin(struct rings *rs, uint64_t until_ns)
 
 		if (limit == ring->freed)
 			continue;
-		ring->limit = limit;
+		/* without memory for that, the records stay where they are, and so do all later ones of other rings */
+		if (ring->mapped < limit && data_map(ring, limit) < 0)
+			until_ns = MIN(until_ns, rs->reached_ns);
+		else
+			ring->limit = limit;
 		rs->busy[rs->n_busy++] = (uint16_t)i;
 		until = look(rs, ring);
 		until_ns = MIN(until_ns, until);

@@ -6,6 +6,9 @@
  * Layout (kernel: kernel/bpf/ringbuf.c): the consumer's position on one page, writable; the producer's on
  * the next; then the data, mapped twice so that no record wraps. A record is a u32 length with two flag
  * bits, 4 bytes for the kernel, then the payload, all rounded up to 8.
+ *
+ * The kernel fills in all of a mapping at once, and each page of it counts as resident memory of this
+ * process. So the data is mapped in pieces, when records first reach them.
  */
 #ifndef KERNEL_RING_H
 #define KERNEL_RING_H
@@ -61,6 +64,8 @@ struct ring {
 	uint64_t *consumer_pos;
 	const char *data;
 	uint64_t mask;
+	uint64_t mapped; /* positions before this one have been mapped */
+	int fd; /* of the kernel's */
 	uint64_t scan; /* next record to look at */
 	uint64_t limit; /* producer's position when this round began */
 	struct ring_ahead {
@@ -87,7 +92,10 @@ struct rings {
 
 typedef void (*ring_fn)(void *ctx, const void *rec, uint32_t len);
 
-/* Map N ring buffers of BYTES each, given as descriptors, that CPUS CPUs write to. 0 or -errno. */
+/*
+ * Map N ring buffers of BYTES each, given as descriptors, that CPUS CPUs write to; FDS stay open until
+ * rings_free(). 0 or -errno.
+ */
 int rings_init(struct rings *rs, const int *fds, unsigned int n, size_t bytes, unsigned int cpus);
 /*
  * Maps memory of the caller's laid out like rings, of which RINGS has producer_pos, consumer_pos, data and

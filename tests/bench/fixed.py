@@ -5,7 +5,7 @@ fixed [-r ROUNDS] [-n READS] [-p PAGE]
 
 A command that does nothing, and a loop of READS reads and less (tests/workloads/storm.c), take turns alone and under dltraced.
 CPU time is that of all processes, as wait4(2) has it, from the start to the last line; memory is the peak of the largest
-process, in which each page of the rings counts twice, as they are mapped twice. The status is 1 where dltraced lost rows.
+process; of the rings it has the parts that records have reached. The status is 1 where dltraced lost rows.
 """
 import json
 import os

@@ -544,6 +544,8 @@ static void as_many_rings_as_there_can_be(void **state)
 	rings_free(&rs);
 }
 
+#define MIB (1ULL << 20)
+
 /* A file laid out like a ring's descriptor in the kernel: consumer, producer, data, data. */
 static int ring_fd(size_t bytes, uint64_t ts_ns)
 {
@@ -566,6 +568,24 @@ static int ring_fd(size_t bytes, uint64_t ts_ns)
 	return fd;
 }
 
+/* Adds to the ring FD, which RING maps, what fills it up to its end, and a record that is split by that. */
+static bool ring_wrap(int fd, size_t bytes, const struct ring *ring, uint64_t ts_ns)
+{
+	const off_t page = (off_t)sysconf(_SC_PAGESIZE);
+	const struct dlt_hdr rec = { .ts_ns = ts_ns, .size = sizeof(rec) };
+	const uint64_t at = *ring->producer_pos, begin = bytes - 2 * HDR_BYTES;
+	const uint32_t gone[2] = { (uint32_t)(begin - at - HDR_BYTES) | DISCARD }, head[2] = { sizeof(rec) };
+	const uint64_t producer = begin + HDR_BYTES + sizeof(rec);
+	char all[HDR_BYTES + sizeof(rec)];
+	off_t data = 2 * page;
+
+	memcpy(all, head, HDR_BYTES);
+	memcpy(all + HDR_BYTES, &rec, sizeof(rec));
+	return pwrite(fd, gone, sizeof(gone), data + (off_t)at) == sizeof(gone) &&
+	       pwrite(fd, all, sizeof(all), data + (off_t)begin) == sizeof(all) &&
+	       pwrite(fd, &producer, sizeof(producer), page) == sizeof(producer);
+}
+
 static void descriptors_are_mapped_as_the_kernel_lays_them_out(void **state)
 {
 	int fds[2] = { ring_fd(8192, 2), ring_fd(8192, 1) };
@@ -584,6 +604,45 @@ static void descriptors_are_mapped_as_the_kernel_lays_them_out(void **state)
 	close(fds[1]);
 }
 
+/* A ring whose records reach its middle is mapped until there, one whose records wrap as a whole. */
+static void data_is_mapped_when_records_reach_it(void **state)
+{
+	const size_t bytes = 64 * MIB;
+	int fd = ring_fd(bytes, 1);
+	struct rings rs;
+
+	assert_int_equal(rings_init(&rs, &fd, 1, bytes, 1), 0);
+	assert_true(rs.ring[0].mapped < bytes / 2);
+	assert_int_equal(rings_consume(&rs, 10, on_record, NULL), 1);
+	EXPECT(1);
+	assert_true(rs.ring[0].mapped > bytes / 2 && rs.ring[0].mapped < bytes);
+	assert_true(ring_wrap(fd, bytes, &rs.ring[0], 2));
+	assert_int_equal(rings_consume(&rs, 10, on_record, NULL), 1);
+	EXPECT(1, 2);
+	assert_true(rs.ring[0].mapped > bytes);
+	rings_free(&rs);
+	close(fd);
+}
+
+static void records_wait_where_they_cannot_be_mapped(void **state)
+{
+	const size_t bytes = 64 * MIB;
+	int fd = ring_fd(bytes, 1);
+	struct rings rs;
+
+	assert_int_equal(rings_init(&rs, &fd, 1, bytes, 2), 0);
+	rs.ring[0].fd = -1;
+	assert_int_equal(rings_consume(&rs, 10, on_record, NULL), 0);
+	assert_int_equal(rs.reached_ns, 0);
+	assert_true(rings_waiting(&rs) > 0);
+	rs.ring[0].fd = fd;
+	assert_int_equal(rings_consume(&rs, 10, on_record, NULL), 1);
+	EXPECT(1);
+	assert_int_equal(rs.reached_ns, 10);
+	rings_free(&rs);
+	close(fd);
+}
+
 static void half_of_the_rings_are_freed_when_one_cannot_be_mapped(void **state)
 {
 	int fds[2] = { ring_fd(8192, 1), -1 };
@@ -597,7 +656,6 @@ static void half_of_the_rings_are_freed_when_one_cannot_be_mapped(void **state)
 
 /* --- number and size of rings ----------------------------------------------------------------- */
 
-#define MIB (1ULL << 20)
 #define GIB (1ULL << 30)
 
 static void memory_is_bounded_on_any_number_of_cpus(void **state)
@@ -672,6 +730,8 @@ int main(void)
 		WITH_RINGS(descriptors_are_mapped_as_the_kernel_lays_them_out),
 		WITH_RINGS(empty_rings_have_nothing),
 		WITH_RINGS(equal_times_all_come),
+		WITH_RINGS(data_is_mapped_when_records_reach_it),
+		WITH_RINGS(records_wait_where_they_cannot_be_mapped),
 		WITH_RINGS(half_of_the_rings_are_freed_when_one_cannot_be_mapped),
 		cmocka_unit_test(memory_is_bounded_on_any_number_of_cpus),
 		WITH_RINGS(neighbours_that_are_swapped_are_put_right),
