@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A read returns a page at most, and stdio asks for less by itself: the file's block size is 1 KiB. */
+#define READ_BYTES 65536
+
 /* A line: address, type, name, and of a module's a TAB and its name in brackets. */
 int ksyms_read(FILE *IO_FILE, ksyms_fn fn, void *ctx)
 {
@@ -28,9 +31,13 @@ int ksyms_read(FILE *IO_FILE, ksyms_fn fn, void *ctx)
 int ksyms_each(ksyms_fn fn, void *ctx)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	int r = f ? ksyms_read(f, fn, ctx) : -errno;
+	char buf[READ_BYTES];
+	int r;
 
-	if (f)
-		fclose(f);
+	if (!f)
+		return -errno;
+	setvbuf(f, buf, _IOFBF, sizeof(buf));
+	r = ksyms_read(f, fn, ctx);
+	fclose(f);
 	return r;
 }
