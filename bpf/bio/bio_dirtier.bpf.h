@@ -126,18 +126,21 @@ static __always_inline void dirtier_note(__u64 *ctx, struct inode *inode)
 	mine->dirty |= bits;
 }
 
-/* Adds a process to the writers of L's pages. */
-static __always_inline void writer_count(struct bio_look *l, __u32 tgid)
+/* Adds a process to the writers of the pages. A global function: verified once, not at each turn of the loops. */
+__noinline int writer_count(__u32 tgid)
 {
-	for (__u32 i = 0; i < DLT_BIO_WRITERS; i++) {
+	struct bio_look *l = look_get();
+
+	for (__u32 i = 0; l && i < DLT_BIO_WRITERS; i++) {
 		if (i >= l->writers) {
 			l->tgids[i] = tgid;
 			l->writers = i + 1;
-			return;
+			return 0;
 		}
 		if (l->tgids[i] == tgid)
-			return;
+			return 0;
 	}
+	return 0;
 }
 
 static __always_inline void writer_add(struct bio_look *l, __u32 tgid, __u32 tid, const char *comm)
@@ -147,7 +150,7 @@ static __always_inline void writer_add(struct bio_look *l, __u32 tgid, __u32 tid
 		l->tid = tid;
 		__builtin_memcpy(l->comm, comm, DLT_COMM_LEN);
 	}
-	writer_count(l, tgid);
+	writer_count(tgid);
 }
 
 static __always_inline void extent_writer(struct bio_look *l, __u32 tgid, __u32 tid)
@@ -208,7 +211,7 @@ __noinline int writer_step(void)
 		extent_writer(l, first->tgid, first->tid);
 		for (int i = 0; !alone && i < DLT_DIRTIER_WAYS; i++)
 			if (dirtier_bits(l, &set->way[i], number, range))
-				writer_count(l, set->way[i].tgid);
+				writer_count(set->way[i].tgid);
 	}
 	l->page = next > l->from ? next : l->from;
 	return 0;
@@ -231,6 +234,7 @@ __noinline int writers_look(void)
 	/* a folio larger than an entry's pages is noted where it begins */
 	l->page = l->cur_index / DLT_DIRTIER_PAGES == l->from / DLT_DIRTIER_PAGES ? l->from : l->cur_index;
 	l->end_page = (l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31);
+#pragma nounroll
 	for (int i = 0; i < LOOKUPS; i++)
 		if (writer_step())
 			break;

@@ -48,6 +48,7 @@ static __always_inline void file_look(struct dlt_bio *rec, __u64 bio)
 	l->is_below = 0;
 	if (bios_in_flight && !(rec->flags & DLT_BIO_BIO))
 		below_look();
+#pragma nounroll
 	for (int i = 0; i < BIOS_OF_REQUEST / STEPS_AT_ONCE; i++)
 		if (bio_steps())
 			break;
