@@ -149,6 +149,7 @@ __noinline int path_step(void)
 #define WALK_BATCH 32
 __noinline int path_steps(void)
 {
+#pragma nounroll
 	for (int i = 0; i < WALK_BATCH; i++)
 		if (path_step())
 			return 1;
@@ -175,6 +176,7 @@ static __always_inline __u32 path_append_from(struct scratch *s, struct task_str
 	s->root_dentry = anywhere ? 0 : (__u64)KLOAD(fs, root.dentry);
 	s->root_mnt = anywhere ? 0 : (__u64)KLOAD(fs, root.mnt);
 	s->walk_end = start + DLT_PATH_MAX - 1; /* each component counts with its slash */
+#pragma nounroll
 	for (i = 0; i < WALK_STEPS / WALK_BATCH; i++)
 		if (path_steps())
 			break;
@@ -200,17 +202,28 @@ static __noinline __u32 view_of(struct task_struct *task)
 	return fs ? hash32((__u64)BPF_CORE_READ(fs, root.dentry), (__u64)BPF_CORE_READ(fs, root.mnt)) | 1 : 0;
 }
 
-/* Fills OUT with everything that files.out has of the file at W, and appends its path as a segment. Returns the length.
+/*
+ * Fills scratch->file with everything that files.out has of the file in scratch, and appends its path as a segment.
+ * Returns the length. A global function: it has more paths than all that calls it, and is verified once for each
+ * program.
  */
-static __always_inline __u32 where_describe(struct scratch *s, struct task_struct *task, const struct file_where *w,
-					    struct dlt_file *out)
+__noinline __u32 scratch_describe(void)
 {
-	struct dentry *dentry = w->dentry;
-	struct inode *inode = w->inode;
+	struct scratch *s = scratch_get();
 	struct file_system_type *type;
+	struct task_struct *task;
 	struct super_block *sb;
+	struct dentry *dentry;
+	struct dlt_file *out;
+	struct inode *inode;
 	__u32 len;
 
+	if (!s)
+		return 0;
+	out = &s->file;
+	task = KCAST(task_struct, s->viewer);
+	inode = KCAST(inode, s->where_inode);
+	dentry = KCAST(dentry, s->where_dentry);
 	out->magic = id_begin(inode, &out->id);
 	out->at = (struct dlt_file_at){};
 	if (id_is_elsewhere(out->magic)) {
@@ -223,8 +236,8 @@ static __always_inline __u32 where_describe(struct scratch *s, struct task_struc
 	type = KLOAD(sb, s_type);
 	__builtin_memset(out->fstype, 0, sizeof(out->fstype));
 	bpf_probe_read_kernel_str(out->fstype, sizeof(out->fstype), (void *)KLOAD(type, name));
-	len = path_append_from(s, task, (__u64)dentry, where_mnt(w), !w->file);
-	out->view = !w->file ? DLT_VIEW_ANYWHERE : hash32(s->root_dentry, s->root_mnt) | 1;
+	len = path_append_from(s, task, (__u64)dentry, s->where_mnt, !s->where_file);
+	out->view = !s->where_file ? DLT_VIEW_ANYWHERE : hash32(s->root_dentry, s->root_mnt) | 1;
 	/* the root of a mount and the kernel's own files have no hash entry either: a removed file had a name */
 	out->flags = s->walk_flags;
 	if (!KLOAD(inode, i_nlink) || (!KLOAD(dentry, d_hash.pprev) && KLOAD(dentry, d_parent) != dentry))
@@ -244,6 +257,22 @@ static __always_inline __u32 where_describe(struct scratch *s, struct task_struc
 			s->used = used + n;
 		}
 	}
+	return len;
+}
+
+/* scratch_describe() for the file at W, as TASK sees it, into OUT. */
+static __always_inline __u32 where_describe(struct scratch *s, struct task_struct *task, const struct file_where *w,
+					    struct dlt_file *out)
+{
+	__u32 len;
+
+	s->viewer = (__u64)task;
+	s->where_inode = (__u64)w->inode;
+	s->where_dentry = (__u64)w->dentry;
+	s->where_mnt = where_mnt(w);
+	s->where_file = (__u64)w->file;
+	len = scratch_describe();
+	*out = s->file;
 	return len;
 }
 

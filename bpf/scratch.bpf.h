@@ -17,6 +17,8 @@ struct scratch {
 	__u32 walk_end;
 	__u32 pad;
 	__u64 start_ns; /* of the call; 0: no latency */
+	__u64 viewer, where_inode, where_dentry, where_mnt, where_file; /* input of scratch_describe(), */
+	struct dlt_file file; /* and its result */
 	__u64 id_inode, id_dentry; /* input of file_id_special(), and its results */
 	struct dlt_file_id id, below;
 	struct dlt_file_at at;

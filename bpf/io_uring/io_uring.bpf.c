@@ -219,7 +219,7 @@ static __always_inline int request_start(__u64 key)
 }
 
 /* Whether KEY is the request whose completion has USER_DATA and RES. If so it has ended. */
-static __noinline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
+static __always_inline bool overflowed_is(__u64 key, __u64 user_data, __s32 res)
 {
 	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
 

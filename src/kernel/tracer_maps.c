@@ -16,7 +16,7 @@
 #include "dlt/vfs_rw.h"
 
 #define SLOTS_MAX 65536
-#define SCRATCH_BYTES 24872 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
+#define SCRATCH_BYTES 24984 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
 #define SEEN_SLOTS 65536
 #define OVERFLOW_CALLS 16384
 #define CGROUPS_MAX 4096
