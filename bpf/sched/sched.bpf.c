@@ -145,7 +145,7 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_s
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
 	__u64 wake = slot ? slot_wake_at(slot, now) : now;
-	__u32 by = slot ? waker_by(task, slot) : DLT_BY_NOTHING;
+	__u32 by = forget(here, slot ? waker_by(task, slot) : DLT_BY_NOTHING);
 
 	/* the wait first: in its search it may take a cell whose sums have been sent, and the next one must keep its
 	 * own */
@@ -192,13 +192,6 @@ static __always_inline void came(struct dlt_sched_cpu *here, __u32 cpu, struct t
 }
 
 /* --- threads that are not known, or no longer --------------------------------------------------------- */
-
-/* Keeps the verifier from going through all following code for each value again. */
-static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 value)
-{
-	here->found = value;
-	return here->found;
-}
 
 static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct task_struct *prev, __u32 state,
 				 __u64 now)
@@ -285,7 +278,7 @@ static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, s
 		if (!cell_fits(c, next, kind, DLT_SCHED_NO_CALL))
 			return false;
 		wake = slot_wake_at(slot, now);
-		by = waker_by(next, slot);
+		by = forget(here, waker_by(next, slot));
 		if (slot_waits(slot)) {
 			call = cell_at(first + (slot->wait_cell & (DLT_SCHED_CELLS - 1)));
 			if (!call || !cell_fits(call, next, kind, slot->call) || call->by != by ||
@@ -358,7 +351,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	if (ended(now))
 		return 0;
 	if (slot->kind == DLT_SCHED_TARGET)
-		waker_note(slot, task, now);
+		waker_note(slot, KCAST(task_struct, task), now); /* cast: see task_current() */
 	if (slot->state > DLT_SCHED_RUNQ)
 		slot->wake_ns = now;
 	return 0;

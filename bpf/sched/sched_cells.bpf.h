@@ -31,6 +31,13 @@ struct {
 	__type(value, struct dlt_sched_cpu);
 } cpus SEC(".maps");
 
+/* Keeps the verifier from going through all following code for each value again. */
+static __always_inline __u32 forget(volatile struct dlt_sched_cpu *here, __u32 value)
+{
+	here->found = value;
+	return here->found;
+}
+
 /* The thread that a row is about. */
 struct task_id {
 	__u64 start_ns;
@@ -42,6 +49,7 @@ struct task_id {
 	__u32 by;
 	__u32 by_tgid, by_tid; /* of BY thread and exit */
 };
+_Static_assert(sizeof(struct task_id) == sizeof(((struct dlt_sched_cpu *)0)->sought), "task_id");
 
 static __always_inline __u32 kind_of(struct task_struct *task)
 {
@@ -213,15 +221,17 @@ static __always_inline __u32 cell_hash(const struct task_id *w)
 	       16;
 }
 
-/*
- * Returns the number of W's cell on this CPU among all cells; takes a new one if it has none; NO_CELL when all its
- * places are taken.
- */
-static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu, __u64 now)
+/* cell_find() for what the CPU has in SOUGHT. A global function: verified once, not at each caller. */
+__noinline __u32 cell_search(__u32 cpu, __u64 now)
 {
-	__u32 first = cpu * DLT_SCHED_CELLS, hash = cell_hash(w);
+	volatile struct dlt_sched_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
+	const struct task_id *w = here ? (const void *)here->sought : NULL;
+	__u32 first = cpu * DLT_SCHED_CELLS, hash;
 	struct dlt_sched_cell *c;
 
+	if (!w)
+		return NO_CELL;
+	hash = cell_hash(w);
 	if (w->kind >= DLT_SCHED_OTHER)
 		return first + (w->kind == DLT_SCHED_IDLE ? DLT_SCHED_CELL_IDLE : DLT_SCHED_CELL_OTHER);
 	here->found = NO_CELL;
@@ -246,6 +256,16 @@ static __noinline __u32 cell_find(volatile struct dlt_sched_cpu *here, const str
 		return NO_CELL;
 	cell_take(c, w, now);
 	return here->found;
+}
+
+/*
+ * Returns the number of W's cell on this CPU among all cells; takes a new one if it has none; NO_CELL when all its
+ * places are taken.
+ */
+static __always_inline __u32 cell_find(struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu, __u64 now)
+{
+	*(struct task_id *)here->sought = *w;
+	return cell_search(cpu, now);
 }
 
 /* Adds a wait of C's thread in its call, in state SUM. */

@@ -266,7 +266,7 @@ static __noinline int by_call(struct task_struct *task, __u32 call)
 
 	if (call == calls_for_disk[0] || call == calls_for_disk[1] || call == calls_for_disk[2])
 		return DLT_BY_DISK;
-	file = file_of_call(task, call, task_regs(task));
+	file = file_of_call(KCAST(task_struct, task), call, task_regs(task));
 	return file && sock_of(file) ? DLT_BY_NET : DLT_BY_INTERRUPT;
 }
 

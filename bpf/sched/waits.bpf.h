@@ -69,7 +69,7 @@ static __always_inline void peer_of(struct dlt_peer *peer, __u64 sock)
  */
 static __noinline int wait_look(struct dlt_waits *rec, struct task_struct *task, const struct dlt_sched_slot *slot)
 {
-	struct file *file = file_of_call(task, slot->call, task_regs(task));
+	struct file *file = file_of_call(KCAST(task_struct, task), slot->call, task_regs(task));
 	__u64 sock = file ? sock_of(file) : 0;
 	struct file_where where;
 	struct dlt_file_id id;
@@ -135,11 +135,13 @@ static __always_inline __u64 wait_ends(struct dlt_sched_cpu *here, struct task_s
 {
 	struct dlt_sched_slot *slot = slot_find(task->pid);
 	__u64 later, wake;
+	__u32 by;
 
 	if (!slot || !wait_is_long(slot, now) || turn_is_over(here, now))
 		return now;
 	wake = slot_wake_at(slot, now);
-	later = wait_send(task, slot, waker_by(task, slot), wake < now ? wake : NOT_WOKEN, now);
+	by = forget(here, waker_by(task, slot));
+	later = wait_send(task, slot, by, wake < now ? wake : NOT_WOKEN, now);
 	return ended(later) ? now : later;
 }
 

@@ -109,7 +109,8 @@ struct dlt_sched_cpu {
 	__u8 in_irq, in_softirq; /* where the kernel shows no count */
 	__u8 pad[7];
 	__u32 turn, rows; /* rows of waits in this turn */
-	__u64 apart[5]; /* from the next CPU's */
+	__u64 sought[7]; /* struct task_id: whose cell is searched for */
+	__u64 apart[6]; /* from the next CPU's */
 };
 
 /* A known thread, what it has been doing SINCE, and what woke it: a cache line. */
@@ -137,7 +138,7 @@ struct dlt_sched_clock {
 
 DLT_ASSERT_SIZE(dlt_sched, 144);
 DLT_ASSERT_SIZE(dlt_sched_cell, 184);
-DLT_ASSERT_SIZE(dlt_sched_cpu, 128);
+DLT_ASSERT_SIZE(dlt_sched_cpu, 192);
 DLT_ASSERT_SIZE(dlt_sched_slot, 64);
 
 #endif
