@@ -428,6 +428,7 @@ INSTALL_LIST = \
 	644:scripts/dltraced.pc.in:$(pkgconfigdir):dltraced.pc \
 	$(call scripts_of,slurm) $(call scripts_of,recipes) \
 	$(patsubst %,644:%:$(datadir)/python/dltraced,$(sort $(wildcard python/dltraced/*.py))) \
+	$(patsubst %,644:%:$(datadir)/python/dltraced/dftracer,$(sort $(wildcard python/dltraced/dftracer/*.py))) \
 	$(patsubst %,644:%:$(datadir)/python/dltraced/site,$(sort $(wildcard python/dltraced/site/*.py))) \
 	$(patsubst %,644:%:$(unitdir),$(sort $(wildcard scripts/*.service scripts/*.socket))) \
 	$(patsubst %,644:%:$(sysusersdir):dltraced.conf,$(wildcard scripts/dltraced.sysusers)) \
@@ -470,10 +471,10 @@ install: all
 uninstall:
 	$(one_folder)$(call say,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)$(for_each) rm -f "$$to"; done
-	$(Q)rm -rf "$(DESTDIR)$(datadir)/python/dltraced/__pycache__" "$(DESTDIR)$(datadir)/python/dltraced/site/__pycache__"
+	$(Q)rm -rf "$(DESTDIR)$(datadir)/python/dltraced/__pycache__" "$(DESTDIR)$(datadir)/python/dltraced/"*/__pycache__
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
 	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs/traces" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" \
-		"$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python/site" "$(datadir)/python" "$(datadir)" "$(libdir)" \
+		"$(datadir)/python/dltraced/dftracer" "$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python/site" "$(datadir)/python" "$(datadir)" "$(libdir)" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 	$(Q)$(if $(TO_SYSTEM),,$(for_each) while case $$dir in ($(PREFIX)/*) ;; (*) false ;; esac; do \

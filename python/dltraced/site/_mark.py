@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What sitecustomize.py runs, with its HERE, before a program imports torch."""
+"""What sitecustomize.py runs, with its HERE, before a program imports torch or DFTracer."""
 import importlib.util
 import os
 import sys
@@ -24,18 +24,32 @@ def package():
         raise
 
 
-def mark():
+def without_files(function):
+    """What FUNCTION returns; None, and a message, where it fails."""
     writes = sys.dont_write_bytecode
     sys.dont_write_bytecode = True  # no files that the program would not make itself
     try:
         package()
-        import dltraced.auto
-
-        dltraced.auto.install()
+        return function()
     except Exception as error:  # the program is to run as if we were not here
         sys.stderr.write("dltraced: no regions of this program, as its package does not load: %r\n" % (error,))
     finally:
         sys.dont_write_bytecode = writes
 
 
-mark()
+def torch():
+    def install():
+        import dltraced.auto
+
+        dltraced.auto.install()
+
+    return without_files(install)
+
+
+def dftracer():
+    def finder():
+        from dltraced.dftracer._place import Finder
+
+        return Finder
+
+    return without_files(finder)

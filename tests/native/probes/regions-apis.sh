@@ -12,14 +12,16 @@ export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 trace -P regions,time_align -- python3 "$here/../workloads/regions_apis.py" 2>err || fail "status $?: $(cat err)"
 # CAT NAME RET EPOCH STEP ARGS
 tr ' ' '\t' >wanted <<'ROWS'
+meta DFTRACER_DATA_DIR 0 - - /data
 reader by_dftracer.Reader.__init__ 0 1 - image_idx=5
-reader by_dftracer.Reader.read 0 1 - -
+reader by_dftracer.Reader.read 0 1 0 image_idx=1\012image_size=4096
 reader by_dftracer.Reader.read 0 1 3 image_idx=2\012image_size=8192
 compute by_dftracer.Reader.static 0 - - -
 compute by_dftracer.Reader.static 0 - - -
-reader iter 0 1 0 -
-reader iter 0 1 1 -
-reader iter 0 1 2 end=1
+reader loop.iter 0 1 1 -
+reader loop.yield 0 1 1 -
+reader loop.iter 0 1 2 -
+reader loop.yield 0 1 2 -
 io block 0 2 4 image_idx=7\012k=v
 own event 0 - - n=1\012s=t
 meta key 0 - - value
