@@ -255,7 +255,7 @@ static void read_joined(struct regions_read *read, int dirfd)
 {
 	const struct phases_options *options = read->r->options;
 	struct joined j = { .r = read->r, .dirfd = dirfd };
-	const bool has_steps = read->r->phases->steps.n_sums;
+	const bool has_steps = phase_steps_any(&read->r->phases->steps);
 	unsigned int named = 0;
 
 	for (unsigned int i = 0; i < options->n_logs; i++) {

@@ -30,6 +30,8 @@ struct thread {
 	uint64_t samples; /* of its batches */
 	int64_t epoch; /* from other regions than the step's own */
 	uint64_t steps;
+	struct step_region last; /* that ended a step, or will, if nothing around it does; without its texts */
+	bool last_waits;
 	uint32_t sum, trainer; /* 1 + the places of its last step's sum and of its process; 0: none */
 	struct spans spans[STEP_OTHER];
 	struct {
@@ -89,6 +91,21 @@ static bool is(const char *text, uint32_t len, const char *want)
 	return len == strlen(want) && !memcmp(text, want, len);
 }
 
+/* Does a region of this name end a step? A program that says "step" or "compute", in whatever category, means that. */
+static bool ends_step(const struct step_region *region)
+{
+	static const char *const ends[] = { "step", "compute" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		size_t len = strlen(ends[i]), at = region->name_len - len;
+
+		if (region->name_len >= len && !memcmp(region->name + at, ends[i], len) &&
+		    (!at || region->name[at - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
 static enum step_part part_of(const struct step_region *region)
 {
 	static const struct {
@@ -103,7 +120,7 @@ static enum step_part part_of(const struct step_region *region)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (is(region->cat, region->cat_len, parts[i].cat))
 			return parts[i].part;
-	return STEP_OTHER;
+	return ends_step(region) ? STEP_COMPUTE : STEP_OTHER;
 }
 
 static bool room_for_one(struct thread *thread)
@@ -344,6 +361,20 @@ static void step_end(struct phase_steps *steps, struct thread *thread, const str
 	thread->sum = (uint32_t)(sum - steps->sums) + 1;
 }
 
+/* The region that waits ends a step: what has come after it is not around it. */
+static void last_ends(struct phase_steps *steps, struct thread *thread)
+{
+	if (!thread->last_waits)
+		return;
+	thread->last_waits = false;
+	step_end(steps, thread, &thread->last);
+	thread->steps++;
+	thread->begin_ns = thread->last.end_ns;
+	thread->n = 0;
+	thread->save_ns = thread->backward_ns = thread->samples = 0;
+	memset(thread->part_ns, 0, sizeof(thread->part_ns));
+}
+
 /* Adds what THREAD did after its last step to that step's epoch. */
 static void end_thread(struct phase_steps *steps, struct thread *thread)
 {
@@ -387,13 +418,17 @@ void phase_steps_take(struct phase_steps *steps, const struct step_region *regio
 {
 	struct thread *thread = table_get(&steps->threads, region->pid << 32 | (uint32_t)region->tid);
 	enum step_part part = part_of(region);
-	bool is_step = part == STEP_COMPUTE && is(region->name, region->name_len, "step");
+	bool is_step = ends_step(region), around;
 	uint64_t begin_ns, own_ns;
 
 	if (!thread) {
 		steps->left_out += is_step;
 		return;
 	}
+	around = is_step && thread->last.end_ns && region->begin_ns <= thread->last.begin_ns;
+	if (!around)
+		last_ends(steps, thread);
+	is_step &= !around || thread->last_waits;
 	if (is(region->cat, region->cat_len, "pipeline") && is(region->name, region->name_len, "epoch")) {
 		epoch_end(steps, region);
 		thread->first.any = thread->first.starts = false;
@@ -426,16 +461,21 @@ void phase_steps_take(struct phase_steps *steps, const struct step_region *regio
 		thread->epoch = region->epoch;
 	if (!is_step)
 		return;
-	step_end(steps, thread, region);
-	thread->steps++;
-	thread->begin_ns = region->end_ns;
-	thread->n = 0;
-	thread->save_ns = thread->backward_ns = thread->samples = 0;
-	memset(thread->part_ns, 0, sizeof(thread->part_ns));
+	thread->last = *region;
+	thread->last.cat = thread->last.name = NULL;
+	thread->last_waits = true;
+}
+
+bool phase_steps_any(struct phase_steps *steps)
+{
+	for (uint32_t i = 0; i < steps->threads.n; i++)
+		last_ends(steps, table_at(&steps->threads, i));
+	return steps->n_sums;
 }
 
 void phase_steps_end(struct phase_steps *steps)
 {
+	phase_steps_any(steps);
 	for (uint32_t i = 0; i < steps->threads.n; i++)
 		end_thread(steps, table_at(&steps->threads, i));
 	skew_end(&steps->skew);

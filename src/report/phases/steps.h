@@ -96,6 +96,8 @@ struct step_region {
 
 void phase_steps_init(struct phase_steps *s);
 void phase_steps_take(struct phase_steps *steps, const struct step_region *region);
+/* Returns whether there are any, of the rows so far. */
+bool phase_steps_any(struct phase_steps *steps);
 /* To be called after the last row. */
 void phase_steps_end(struct phase_steps *steps);
 void phase_steps_free(struct phase_steps *steps);

@@ -55,6 +55,28 @@ static int drop(void **state)
 	return 0;
 }
 
+/* DLIO's steps; a step that another one is around is a part of that, and so is what only sounds like one. */
+static void a_name_that_ends_in_compute_or_step_is_one(void **state)
+{
+	ends(PID, "ai_framework", "TorchFramework.compute", 110, 120, -1, 1);
+	ends(PID, "ai_framework", "TorchFramework.trace_object", 121, 122, -1, -1);
+	ends(PID, "ai_framework", "precompute", 123, 124, -1, -1);
+	ends(PID, "app", "compute.all", 124, 125, -1, -1);
+	ends(PID, "compute", "step", 131, 132, -1, 7);
+	ends(PID, "ai_framework", "TorchFramework.compute", 130, 140, -1, 2);
+	ends(PID, "app", "loop.yield", 129, 141, -1, -1);
+	ends(PID, "app", "inner.step", 151, 152, -1, 8);
+	ends(PID, "compute", "forward", 153, 154, -1, -1);
+	ends(PID, "app", "step", 150, 160, -1, 3); /* too late: its first part was one */
+	assert_true(phase_steps_any(&steps));
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 1);
+	assert_int_equal(steps.sums[0].n, 3);
+	assert_int_equal(steps.sums[0].end_ns, 160);
+	assert_int_equal(steps.n_slowest, 3);
+	assert_int_equal(steps.slowest[0].number + steps.slowest[1].number + steps.slowest[2].number, 1 + 2 + 8);
+}
+
 static void a_step_is_the_sum_of_its_parts(void **state)
 {
 	ends(PID, "data", "item", 110, 120, -1, -1);
@@ -363,6 +385,7 @@ static void each_instant_is_of_its_innermost_region(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_name_that_ends_in_compute_or_step_is_one, make, drop),
 		cmocka_unit_test_setup_teardown(a_step_is_the_sum_of_its_parts, make, drop),
 		cmocka_unit_test_setup_teardown(samples_of_its_batches_are_a_steps, make, drop),
 		cmocka_unit_test_setup_teardown(what_follows_the_last_step_counts, make, drop),
