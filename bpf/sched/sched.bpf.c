@@ -7,6 +7,7 @@
 #include "sched/sched.bpf.h"
 #include "sched/sched_cells.bpf.h"
 #include "sched/sched_life.bpf.h"
+#include "sched/sched_quota.bpf.h"
 #include "sched/sched_send.bpf.h"
 #include "sched/waits.bpf.h"
 
@@ -41,17 +42,17 @@ static __always_inline struct dlt_sched_cell *cell_leaving(struct dlt_sched_cpu 
 }
 
 /* SLOT's thread PREV leaves: notes what it waits for from NOW on. */
-static __always_inline void slot_left(struct dlt_sched_slot *slot, struct task_struct *prev, __u32 kind, __u32 state,
-				      __u64 now)
+static __always_inline void slot_left(struct dlt_sched_cpu *here, struct dlt_sched_slot *slot, struct task_struct *prev,
+				      __u32 kind, __u32 state, __u64 now)
 {
 	slot_begin(slot, kind, sum_of(prev, state),
 		   state && kind == DLT_SCHED_TARGET ? call_of(prev, state) : DLT_SCHED_NO_CALL, now);
-	if (!state && kind == DLT_SCHED_TARGET && traces(DLT_waits))
-		slot->throttled = is_throttled(prev);
+	quota_leaves(here, slot, prev, state, now);
 }
 
 /* Notes what PREV, which leaves, waits for from NOW on. */
-static __always_inline void slot_leaves(const struct task_id *w, struct task_struct *prev, __u32 state, __u64 now)
+static __always_inline void slot_leaves(struct dlt_sched_cpu *here, const struct task_id *w, struct task_struct *prev,
+					__u32 state, __u64 now)
 {
 	struct dlt_sched_slot *slot;
 
@@ -63,7 +64,7 @@ static __always_inline void slot_leaves(const struct task_id *w, struct task_str
 	}
 	slot = slot_take(w->tid);
 	if (slot)
-		slot_left(slot, prev, w->kind, state, now);
+		slot_left(here, slot, prev, w->kind, state, now);
 }
 
 static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const struct task_id *w, bool preempted,
@@ -80,6 +81,7 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 		if (uncounted) {
 			c->sums[DLT_SCHED_COUNT]++;
 			c->sums[DLT_SCHED_RUNQ] += here->runq_ns;
+			c->sums[DLT_SCHED_THROTTLED] += here->throttled_ns;
 		}
 		return;
 	}
@@ -88,23 +90,27 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 	if (uncounted) {
 		sums[DLT_SCHED_COUNT] = 1;
 		sums[DLT_SCHED_RUNQ] = here->runq_ns;
+		sums[DLT_SCHED_THROTTLED] = here->throttled_ns;
 	}
 	row_single(w, cpu, sums);
 }
 
 /*
- * W, which comes, has been able to run since WAKE. For a thread that was not seen to come, WAKE may be later than NOW,
- * see came().
+ * TASK, which comes, has been able to run since WAKE; SLOT is its own, or NULL. For a thread that was not seen to come,
+ * WAKE may be later than NOW, see came().
  */
-static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sched_cell *c, __u64 wake, __u64 now)
+static __always_inline void comes_to(struct dlt_sched_cpu *here, struct dlt_sched_cell *c, struct task_struct *task,
+				     const struct dlt_sched_slot *slot, __u64 wake, __u64 now)
 {
-	__u64 runq = now > wake ? now - wake : 0;
+	__u64 runq = now > wake ? now - wake : 0, throttled = slot ? quota_part(here, task, slot, wake, now, true) : 0;
 
 	here->runq_ns = runq;
+	here->throttled_ns = throttled;
 	if (!c)
 		return;
 	c->sums[DLT_SCHED_COUNT]++;
 	c->sums[DLT_SCHED_RUNQ] += runq;
+	c->sums[DLT_SCHED_THROTTLED] += throttled;
 }
 
 /* Whether sums by what ended a wait name the thread. */
@@ -155,7 +161,7 @@ static __noinline int comes(struct dlt_sched_cpu *here, __u32 cpu, struct task_s
 		w->by = w->by_tgid = w->by_tid = 0;
 	}
 	here->cell = cell_find(here, w, cpu, now);
-	comes_to(here, cell_at(here->cell), wake, now);
+	comes_to(here, cell_at(here->cell), task, slot, wake, now);
 	if (!slot)
 		return 0;
 	slot->cell = here->cell & (DLT_SCHED_CELLS - 1);
@@ -203,7 +209,7 @@ static __noinline int any_leaves(struct dlt_sched_cpu *here, __u32 cpu, struct t
 	if (here->since_ns && here->task != (__u64)prev)
 		came(here, cpu, prev, &w);
 	leaves(here, cpu, &w, !state, now);
-	slot_leaves(&w, prev, state, now);
+	slot_leaves(here, &w, prev, state, now);
 	return 0;
 }
 
@@ -217,13 +223,14 @@ static __noinline int any_comes(struct dlt_sched_cpu *here, __u32 cpu, struct ta
 }
 
 /* The trace has not begun: notes only what threads are doing. */
-static __noinline int before_begin(struct task_struct *prev, __u32 state, struct task_struct *next, __u64 now)
+static __noinline int before_begin(struct dlt_sched_cpu *here, struct task_struct *prev, __u32 state,
+				   struct task_struct *next, __u64 now)
 {
 	struct dlt_sched_slot *slot;
 	struct task_id w;
 
 	task_id_of(&w, prev);
-	slot_leaves(&w, prev, state, now);
+	slot_leaves(here, &w, prev, state, now);
 	slot = kind_of(next) < DLT_SCHED_OTHER ? slot_find(next->pid) : NULL;
 	if (slot)
 		slot_came(slot, now);
@@ -248,7 +255,7 @@ static __always_inline bool known_leaves(struct dlt_sched_cpu *here, struct task
 		slot = cell_fits(c, prev, kind, DLT_SCHED_NO_CALL) ? slot_find(prev->pid) : NULL;
 		if (!slot || state & TASK_DEAD)
 			return false;
-		slot_left(slot, prev, kind, state, now);
+		slot_left(here, slot, prev, kind, state, now);
 	}
 	c->sums[DLT_SCHED_RUN] += now - here->since_ns;
 	c->sums[DLT_SCHED_PREEMPTED] += !state;
@@ -289,7 +296,7 @@ static __always_inline bool known_comes(struct dlt_sched_cpu *here, __u32 cpu, s
 		slot_came(slot, now);
 	}
 	here->cell = i;
-	comes_to(here, c, wake, now);
+	comes_to(here, c, next, slot, wake, now);
 	return true;
 }
 
@@ -303,7 +310,7 @@ static __always_inline void switched(struct dlt_sched_cpu *here, __u32 cpu, cons
 	if (ended(now))
 		return;
 	if (!begin || now < begin) {
-		before_begin(prev, state, next, now);
+		before_begin(here, prev, state, next, now);
 		return;
 	}
 	now = wait_ends(here, next, now);
@@ -368,5 +375,20 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 	slot = kind_of(task) < DLT_SCHED_OTHER ? slot_take(task->pid) : NULL;
 	if (slot)
 		slot_begin(slot, kind_of(task), DLT_SCHED_RUNQ, DLT_SCHED_NO_CALL, now);
+	return 0;
+}
+
+/*
+ * Only where the queues of threads are throttled: a thread may be woken into one that is. It has its CPU by now, whose
+ * run queue is locked, as in sched_switch.
+ */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_queued, struct task_struct *task)
+{
+	__u32 cpu = task_cpu(task);
+	struct dlt_sched_cpu *here = slot_find(task->pid) ? bpf_map_lookup_elem(&cpus, &cpu) : NULL;
+
+	if (here && is_throttled(task))
+		queue_begins(here, task, bpf_ktime_get_ns());
 	return 0;
 }

@@ -113,6 +113,7 @@ static __always_inline void row_fill(struct dlt_sched *rec, const struct task_id
 		rec->max_ns = DLT_NONE;
 	} else {
 		rec->sums[DLT_SCHED_PREEMPTED] = rec->sums[DLT_SCHED_RUN] = rec->sums[DLT_SCHED_RUNQ] = DLT_NONE;
+		rec->sums[DLT_SCHED_THROTTLED] = DLT_NONE;
 		rec->cpu = DLT_NONE;
 	}
 }
@@ -143,7 +144,7 @@ static __noinline int row_single(const struct task_id *w, __u32 cpu, const __u64
 	__builtin_memset(rec, 0, sizeof(*rec));
 	for (int i = 0; i < DLT_SCHED_SUMS; i++) {
 		rec->sums[i] = sums[i];
-		if (i >= DLT_SCHED_RUN)
+		if (i >= DLT_SCHED_RUN && i != DLT_SCHED_THROTTLED)
 			span += sums[i];
 	}
 	rec->max_ns = span;

@@ -96,30 +96,6 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 	return BPF_CORE_READ(task, thread_info.cpu);
 }
 
-struct task_struct___throttled {
-	_Bool throttled;
-} __attribute__((preserve_access_index));
-struct cfs_rq___throttled {
-	int throttle_count;
-} __attribute__((preserve_access_index));
-
-/*
- * Whether TASK, which could run on, has lost its CPU because the quota of its cgroup is used up: its own flag since
- * 6.18 (commit 2cd571245b43), before that its queue's count. By plain loads, as many threads are preempted.
- */
-static __always_inline bool is_throttled(struct task_struct *task)
-{
-	struct task_struct___throttled *own = (void *)task;
-	struct cfs_rq___throttled *queue = NULL;
-
-	if (bpf_core_field_exists(own->throttled))
-		return own->throttled;
-	if (!bpf_core_field_exists(queue->throttle_count))
-		return false;
-	queue = (void *)task->se.cfs_rq;
-	return queue && queue->throttle_count;
-}
-
 /* Returns the sum to add to for TASK, which no longer runs, in STATE. */
 static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 {

@@ -9,6 +9,7 @@
 
 #include "sched/sched_cells.bpf.h"
 #include "sched/sched_life.bpf.h"
+#include "sched/sched_quota.bpf.h"
 #include "sched/waits.bpf.h"
 
 /* An int on 6.18, narrower on 7.2, with other fields after it: read with the width that it has. */
@@ -177,22 +178,36 @@ static __always_inline void task_runs(struct task_struct *task, const struct tas
 	row_single(w, cpu, sums);
 }
 
+/* Sends that TASK, whose slot is SLOT, has been off its CPU until the END of the trace: its row, if it gets one. */
+static __always_inline void wait_lasts(struct task_struct *task, const struct dlt_sched_slot *slot, __u64 wake,
+				       __u64 throttled, __u64 end)
+{
+	struct wait_end last = { .by = DLT_BY_END, .wake = wake < end ? wake : NOT_WOKEN, .throttled = throttled };
+
+	if (!wait_is_long(slot, end))
+		return;
+	if (!slot_waits(slot) || wake != end)
+		last.by = waker_by(task, slot);
+	wait_send(task, slot, &last, end);
+}
+
 /* After the end: sends what the thread was doing until then and no switch has shown. */
 static __always_inline void task_end(struct task_struct *task, struct task_id *w)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
-	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns, wake;
+	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns, wake, throttled;
 	__u32 cpu = task_cpu(task);
+	struct dlt_sched_cpu *there = bpf_map_lookup_elem(&cpus, &cpu);
 
 	task_runs(task, w, cpu);
-	if (!slot || slot->state == DLT_SCHED_RUN)
+	if (!slot || !there || slot->state == DLT_SCHED_RUN)
 		return;
 	wake = slot_wake(slot, end);
-	if (wait_is_long(slot, end))
-		wait_send(task, slot, slot_waits(slot) && wake == end ? DLT_BY_END : waker_by(task, slot),
-			  wake < end ? wake : NOT_WOKEN, end);
+	throttled = quota_part(there, task, slot, wake, end, false);
+	wait_lasts(task, slot, wake, throttled, end);
 	if (end > wake) {
 		sums[DLT_SCHED_RUNQ] = end - wake;
+		sums[DLT_SCHED_THROTTLED] = throttled;
 		row_single(w, cpu, sums);
 	}
 	if (slot_waits(slot)) {

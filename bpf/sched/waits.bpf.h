@@ -3,6 +3,7 @@
 #ifndef SCHED_WAITS_BPF_H
 #define SCHED_WAITS_BPF_H
 
+#include "sched/sched_quota.bpf.h"
 #include "sched/sched_waker.bpf.h"
 
 /* Whether SLOT's thread, which is back NOW, gets a row. */
@@ -87,12 +88,18 @@ static __noinline int wait_look(struct dlt_waits *rec, struct task_struct *task,
 
 #define NOT_WOKEN 0xffffffffffffffffULL
 
+/* What ended a wait; since when the thread could run again, which may be NOT_WOKEN, and but for a quota. */
+struct wait_end {
+	enum dlt_wait_by by;
+	__u64 wake, throttled;
+};
+
 /*
- * Sends that TASK, whose slot is SLOT, has been off its CPU until NOW, and could run again from WAKE on, which may be
- * NOT_WOKEN. Returns the time of the row, which is after the reserve.
+ * Sends that TASK, whose slot is SLOT, has been off its CPU until NOW. Returns the time of the row, which is after the
+ * reserve.
  */
-static __noinline __u64 wait_send(struct task_struct *task, const struct dlt_sched_slot *slot, enum dlt_wait_by by,
-				  __u64 wake, __u64 now)
+static __noinline __u64 wait_send(struct task_struct *task, const struct dlt_sched_slot *slot,
+				  const struct wait_end *end, __u64 now)
 {
 	void *ring = ring_here();
 	struct dlt_waits *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
@@ -111,8 +118,8 @@ static __noinline __u64 wait_send(struct task_struct *task, const struct dlt_sch
 	task_comm(rec->hdr.comm, task);
 	rec->call = slot->call;
 	rec->state = slot->throttled ? DLT_WAITS_THROTTLED : slot->state;
-	rec->by = by;
-	named = slot->by_tgid && is_by_thread(by);
+	rec->by = end->by;
+	named = slot->by_tgid && is_by_thread(end->by);
 	rec->by_tgid = named ? slot->by_tgid : DLT_NONE32;
 	rec->by_tid = named ? slot->by_tid : DLT_NONE32;
 	if (named)
@@ -122,7 +129,8 @@ static __noinline __u64 wait_send(struct task_struct *task, const struct dlt_sch
 	now = bpf_ktime_get_ns();
 	rec->hdr.ts_ns = now;
 	rec->hdr.lat_ns = now - slot_since(slot);
-	rec->runq_ns = now > wake ? now - wake : 0;
+	rec->runq_ns = now > end->wake ? now - end->wake : 0;
+	rec->throttled_ns = end->throttled;
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	return now;
 }
@@ -134,14 +142,16 @@ static __noinline __u64 wait_send(struct task_struct *task, const struct dlt_sch
 static __always_inline __u64 wait_ends(struct dlt_sched_cpu *here, struct task_struct *task, __u64 now)
 {
 	struct dlt_sched_slot *slot = slot_find(task->pid);
+	struct wait_end end = {};
 	__u64 later, wake;
-	__u32 by;
 
 	if (!slot || !wait_is_long(slot, now) || turn_is_over(here, now))
 		return now;
 	wake = slot_wake_at(slot, now);
-	by = forget(here, waker_by(task, slot));
-	later = wait_send(task, slot, by, wake < now ? wake : NOT_WOKEN, now);
+	end.by = forget(here, waker_by(task, slot));
+	end.wake = wake < now ? wake : NOT_WOKEN;
+	end.throttled = quota_part(here, task, slot, wake, now, true);
+	later = wait_send(task, slot, &end, now);
 	return ended(later) ? now : later;
 }
 

@@ -27,6 +27,7 @@ enum dlt_sched_sum {
 	DLT_SCHED_COUNT, /* times that it got the CPU; in a call: that it waited */
 	DLT_SCHED_RUN,
 	DLT_SCHED_PREEMPTED, /* times that it lost the CPU while it could run on */
+	DLT_SCHED_THROTTLED, /* the part of RUNQ in which the quota of its cgroup was used up; no state */
 	DLT_SCHED_RUNQ,
 	DLT_SCHED_DISK, /* uninterruptible, in io_schedule() */
 	DLT_SCHED_BLOCKED, /* other uninterruptible waits: locks, a journal's commit */
@@ -92,7 +93,7 @@ enum dlt_sched_context {
 	DLT_CONTEXT_HARDIRQ,
 };
 
-/* A CPU: the thread that is running on it, and what has interrupted that. */
+/* A CPU: the thread that is running on it, and what has interrupted that. Whole cache lines, its own. */
 struct dlt_sched_cpu {
 	__u64 since_ns; /* 0: no switch has been seen on it */
 	__u64 task; /* that came then */
@@ -110,7 +111,11 @@ struct dlt_sched_cpu {
 	__u8 pad[7];
 	__u32 turn, rows; /* rows of waits in this turn */
 	__u64 sought[7]; /* struct task_id: whose cell is searched for */
-	__u64 apart[6]; /* from the next CPU's */
+	__u64 throttled_ns; /* part of runq_ns */
+	__u64 queue; /* where queues are throttled, the last one: struct cfs_rq *, */
+	__u64 quota_begin_ns, quota_end_ns; /* from when until when, */
+	__u64 quota_sum_ns; /* and its sum of such times before; */
+	__u64 quota_ended_ns; /* all of them that have ended */
 };
 
 /* A known thread, what it has been doing SINCE, and what woke it: a cache line. */
@@ -127,7 +132,13 @@ struct dlt_sched_slot {
 	__u16 wait_cell; /* and the last place of the call's */
 	__u64 sock; /* struct sock * whose data woke it; 0: none, or not known */
 	__u32 by_tgid, by_tid; /* 0: no thread */
-	char by_comm[DLT_COMM_LEN];
+	union {
+		char by_comm[DLT_COMM_LEN];
+		struct { /* of one that may be throttled: */
+			__u64 quota_queue; /* struct cfs_rq *: where; */
+			__u64 quota_sum_ns; /* the sum of such times until then; see bpf/sched/sched_quota.bpf.h */
+		};
+	};
 };
 
 /* Set by the daemon. */
@@ -136,8 +147,8 @@ struct dlt_sched_clock {
 	__u64 end_ns; /* 0: not yet; set before that time */
 };
 
-DLT_ASSERT_SIZE(dlt_sched, 144);
-DLT_ASSERT_SIZE(dlt_sched_cell, 184);
+DLT_ASSERT_SIZE(dlt_sched, 152);
+DLT_ASSERT_SIZE(dlt_sched_cell, 200);
 DLT_ASSERT_SIZE(dlt_sched_cpu, 192);
 DLT_ASSERT_SIZE(dlt_sched_slot, 64);
 

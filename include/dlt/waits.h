@@ -28,6 +28,7 @@ enum dlt_wait_by {
 struct dlt_waits {
 	struct dlt_hdr hdr;
 	__s64 runq_ns; /* the last part of it: it could run */
+	__s64 throttled_ns; /* the first part of that: it could, but for the CPU quota of its cgroup */
 	struct dlt_file_id id; /* of the call's descriptor */
 	__u32 call; /* as in struct dlt_sched */
 	__u32 state; /* enum dlt_sched_sum, or DLT_WAITS_THROTTLED */
@@ -40,6 +41,6 @@ struct dlt_waits {
 
 #define DLT_WAITS_THROTTLED 64 /* a state: it could run, but for the CPU quota of its cgroup */
 
-DLT_ASSERT_SIZE(dlt_waits, 128);
+DLT_ASSERT_SIZE(dlt_waits, 136);
 
 #endif

@@ -71,6 +71,8 @@ static const struct field fields[] = {
 	{ "BY_PID", "process of the thread that ended them; - if none did, or several together", FIELD_S32,
 	  offsetof(struct dlt_sched, by_tgid) },
 	{ "BY_TID", "that thread", FIELD_S32, offsetof(struct dlt_sched, by_tid) },
+	{ "THROTTLED_NS", "the part of RUNQ_NS in which the CPU quota of its cgroup was used up, ns", FIELD_S64,
+	  SUM(THROTTLED) },
 };
 #undef SUM
 
@@ -138,6 +140,13 @@ static void count_find(struct sched_bpf *skel, const struct kernel_btf *kernel)
 	skel->rodata->count_known = 1;
 }
 
+/* Whether only the queue of a thread shows that its cgroup's quota is used up: bpf/sched/sched_quota.bpf.h. */
+static bool queues_throttle(const struct kernel_btf *kernel)
+{
+	return btf_has_member(kernel->btf, BTF_KIND_STRUCT, "cfs_rq", "throttle_count") &&
+	       !btf_has_member(kernel->btf, BTF_KIND_STRUCT, "task_struct", "throttled");
+}
+
 /* What ends waits is looked at if they have rows, or sums. */
 static void wakers_choose(struct sched_bpf *skel, const struct kernel_btf *kernel)
 {
@@ -150,6 +159,7 @@ static void wakers_choose(struct sched_bpf *skel, const struct kernel_btf *kerne
 	for (size_t i = 0; i < ARRAY_SIZE(calls_for_disk); i++)
 		skel->rodata->calls_for_disk[i] = (uint32_t)calls_for_disk[i];
 	bpf_program__set_autoload(skel->progs.sched_sock, kernel_btf_tp(kernel, "sk_data_ready") >= 0);
+	bpf_program__set_autoload(skel->progs.sched_queued, queues_throttle(kernel));
 	bpf_program__set_autoload(skel->progs.sched_irq_begins, irqs);
 	bpf_program__set_autoload(skel->progs.sched_irq_ends, irqs);
 	bpf_program__set_autoload(skel->progs.sched_softirq_begins, irqs);

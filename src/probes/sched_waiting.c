@@ -49,6 +49,7 @@ static void look_at(struct looking *l, const struct dlt_sched_slot *slot)
 	l->left--;
 	wait.hdr.lat_ns = l->now_ns - slot->since_ns;
 	wait.runq_ns = wake_ns >= slot->since_ns && wake_ns < l->now_ns ? (int64_t)(l->now_ns - wake_ns) : 0;
+	wait.throttled_ns = slot->throttled ? wait.runq_ns : 0;
 	wait.call = slot->call;
 	wait.state = slot->throttled ? DLT_WAITS_THROTTLED : slot->state;
 	wait.by = by_of(slot, waits);

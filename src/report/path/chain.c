@@ -53,10 +53,10 @@ static void off_cpu(struct chain *chain, uint32_t wait, uint64_t low_ns)
 {
 	const struct path_wait *own = &chain->walk->waits->v[wait];
 
-	if (path_ender_can_run(&own->ender))
-		leaf(chain, own->ender.state == PATH_QUOTA ? PATH_THROTTLED : PATH_RUNQ, low_ns);
+	if (chain->at_ns > own->free_ns)
+		leaf(chain, PATH_RUNQ, MAX(own->free_ns, low_ns));
 	else if (chain->at_ns > own->wake_ns)
-		leaf(chain, PATH_RUNQ, MAX(own->wake_ns, low_ns));
+		leaf(chain, PATH_THROTTLED, MAX(own->wake_ns, low_ns));
 	else
 		through(chain, wait, low_ns);
 }

@@ -102,6 +102,12 @@ static inline bool path_is_storage(enum path_kind kind)
 	return kind >= PATH_DISK_READ && kind <= PATH_DISK_FAULT;
 }
 
+/* Whether a leaf of KIND is of a thread that could run, and had no CPU. */
+static inline bool path_could_run(enum path_kind kind)
+{
+	return kind == PATH_RUNQ || kind == PATH_THROTTLED;
+}
+
 /* Returns the leaf's key for a table: different leaves have different keys. */
 uint64_t path_leaf_key(const struct path_leaf *leaf);
 

@@ -86,14 +86,16 @@ static void add_between(struct path_polls *polls, uint32_t life, uint64_t begin_
 static void add_wait(struct path_polls *polls, const struct path_wait *wait, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct path_ender *last = &polls->shorts->waits->v[wait->settled].ender;
-	const enum path_kind ready = wait->ender.state == PATH_QUOTA ? PATH_THROTTLED : PATH_RUNQ;
+	const uint64_t free_ns = MIN(MAX(wait->free_ns, begin_ns), end_ns);
 
 	if (begin_ns >= end_ns)
 		return;
-	if (path_ender_can_run(&wait->ender))
-		add(polls, wait->row.life, (struct path_leaf){ .kind = ready }, end_ns - begin_ns);
-	else if (!last->life)
+	if (path_ender_can_run(&wait->ender)) {
+		add(polls, wait->row.life, (struct path_leaf){ .kind = PATH_THROTTLED }, free_ns - begin_ns);
+		add(polls, wait->row.life, (struct path_leaf){ .kind = PATH_RUNQ }, end_ns - free_ns);
+	} else if (!last->life) {
 		add(polls, wait->row.life, path_ender_leaf(&wait->ender, last), end_ns - begin_ns);
+	}
 }
 
 /* Adds what LIFE itself did in [BEGIN, END), without its waits for others. */

@@ -283,6 +283,7 @@ static void clip(struct path_waits *waits, const struct path_times *times)
 
 		wait->row.at_ns = MIN(MAX(wait->row.at_ns, times->begin_ns), times->end_ns);
 		wait->wake_ns = MIN(MAX(wait->wake_ns, times->begin_ns), times->end_ns);
+		wait->free_ns = MIN(MAX(wait->free_ns, times->begin_ns), times->end_ns);
 		wait->in_ns = MIN(MAX(wait->in_ns, times->begin_ns), times->end_ns);
 	}
 }

@@ -33,11 +33,19 @@ static void add(struct path_shorts *shorts, const struct path_short *sum)
 /* A row of a CPU. */
 static void take_cpu(struct path_shorts *shorts, const struct scan *s, struct path_short *sum)
 {
+	const uint64_t runq_ns = scan_number(s, COL_RUNQ_NS);
+	uint64_t throttled_ns = 0;
+
+	if (scan_u64(s, COL_THROTTLED_NS, &throttled_ns))
+		throttled_ns = MIN(throttled_ns, runq_ns);
 	sum->ender.state = PATH_CAN_RUN;
 	sum->ns = scan_number(s, COL_RUN_NS);
 	sum->leaf.kind = PATH_CPU;
 	add(shorts, sum);
-	sum->ns = scan_number(s, COL_RUNQ_NS);
+	sum->ns = throttled_ns;
+	sum->leaf.kind = PATH_THROTTLED;
+	add(shorts, sum);
+	sum->ns = runq_ns - throttled_ns;
 	sum->leaf.kind = PATH_RUNQ;
 	add(shorts, sum);
 }
@@ -116,25 +124,23 @@ static void less_asleep(struct path_short *v, uint32_t n, const struct path_wait
 		}
 }
 
-/* Takes NS off the times in the queue, of which each CPU has a row. */
-static void less_runq(struct path_short *v, uint32_t n, uint64_t ns)
+/* Takes NS off the times of KIND, of which each CPU has a row. Returns how much of it they lack. */
+static uint64_t less(struct path_short *v, uint32_t n, enum path_kind kind, uint64_t ns)
 {
 	for (uint32_t i = 0; i < n && ns; i++) {
-		const uint64_t part = v[i].leaf.kind == PATH_RUNQ ? MIN(v[i].ns, ns) : 0;
+		const uint64_t part = v[i].leaf.kind == kind ? MIN(v[i].ns, ns) : 0;
 
 		v[i].ns -= part;
 		ns -= part;
 	}
+	return ns;
 }
 
 static void less_wait(struct path_short *v, uint32_t n, const struct path_wait *wait)
 {
-	if (path_ender_can_run(&wait->ender)) {
-		less_runq(v, n, wait->in_ns - wait->row.at_ns);
-		return;
-	}
-	less_asleep(v, n, wait);
-	less_runq(v, n, wait->in_ns - wait->wake_ns);
+	if (!path_ender_can_run(&wait->ender))
+		less_asleep(v, n, wait);
+	less(v, n, PATH_RUNQ, wait->in_ns - wait->free_ns + less(v, n, PATH_THROTTLED, wait->free_ns - wait->wake_ns));
 }
 
 /* Returns how many of the N rows from V on are of one interval, and gives them all its end. */

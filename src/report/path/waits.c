@@ -177,6 +177,19 @@ static struct path_wait *wait_new(struct path_waits *waits)
 	return waits->full ? NULL : &waits->v[waits->n++];
 }
 
+/*
+ * Returns for how long of READY_NS, in which the thread could run, the quota of its cgroup was used up. Where the row
+ * does not have that, its state is for all of it.
+ */
+static uint64_t throttled_of(const struct scan *s, const struct path_ender *ender, uint64_t ready_ns)
+{
+	uint64_t ns;
+
+	if (scan_u64(s, COL_THROTTLED_NS, &ns))
+		return MIN(ns, ready_ns);
+	return ender->state == PATH_QUOTA ? ready_ns : 0;
+}
+
 bool path_waits_take(struct scan *s, void *own)
 {
 	const uint64_t in_ns = s->time_ns, lat_ns = MIN(scan_number(s, COL_LAT_NS), in_ns);
@@ -198,6 +211,9 @@ bool path_waits_take(struct scan *s, void *own)
 		.in_ns = in_ns,
 	};
 	wait->ender = path_waits_ender(waits, s, life, wake_ns);
+	if (path_ender_can_run(&wait->ender))
+		wait->wake_ns = wait->row.at_ns;
+	wait->free_ns = wait->wake_ns + throttled_of(s, &wait->ender, in_ns - wait->wake_ns);
 	return true;
 }
 
@@ -212,6 +228,7 @@ static void part(struct path_wait *v, uint32_t n)
 		v[i].row.at_ns = MAX(v[i].row.at_ns, last_ns);
 		v[i].in_ns = MAX(v[i].in_ns, v[i].row.at_ns);
 		v[i].wake_ns = MIN(MAX(v[i].wake_ns, v[i].row.at_ns), v[i].in_ns);
+		v[i].free_ns = MIN(MAX(v[i].free_ns, v[i].wake_ns), v[i].in_ns);
 		last_ns = v[i].in_ns;
 	}
 }

@@ -22,17 +22,18 @@ struct scan;
 /* What others did while a thread polls is looked at for so long at a time. */
 #define PATH_SLICE_NS 100000000U
 
-/* OUT <= WAKE <= IN, and OUT is not before the IN of the thread's wait before it. */
+/* OUT <= WAKE <= FREE <= IN, and OUT is not before the IN of the thread's wait before it. */
 struct path_wait {
 	struct path_row row; /* at_ns: OUT, when it left the CPU */
-	uint64_t wake_ns; /* it could run again */
+	uint64_t wake_ns; /* it could run again, at once where it could all the time, */
+	uint64_t free_ns; /* and the quota of its cgroup was no longer used up */
 	uint64_t in_ns; /* it was back on a CPU */
 	uint32_t settled; /* index of the wait as which it ends */
 	uint32_t slice; /* index of the first wait of its slice of polls */
 	struct path_ender ender;
 };
 
-_Static_assert(sizeof(struct path_wait) <= 72, "there may be millions");
+_Static_assert(sizeof(struct path_wait) <= 80, "there may be millions");
 
 struct path_waits {
 	struct report *report; /* for the files; NULL: they are known by their rows */

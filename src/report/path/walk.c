@@ -110,7 +110,7 @@ static struct mix_sums sums_of(const struct path_walk *walk, const struct path_m
 			continue;
 		sums.whole_ns += sum->ns;
 		sums.cpu_ns += !sum->ender.life && sum->leaf.kind == PATH_CPU ? sum->ns : 0;
-		sums.ready_ns += !sum->ender.life && sum->leaf.kind == PATH_RUNQ ? sum->ns : 0;
+		sums.ready_ns += !sum->ender.life && path_could_run(sum->leaf.kind) ? sum->ns : 0;
 		sums.storage_ns += !sum->ender.life && is_in_call(sum->leaf.kind) ? sum->ns : 0;
 	}
 	return sums;
@@ -270,14 +270,12 @@ static void off_cpu(struct path_walk *walk, uint32_t wait, uint64_t begin_ns, ui
 {
 	const struct path_wait *own = &walk->waits->v[wait];
 	const uint64_t wake_ns = MIN(MAX(own->wake_ns, begin_ns), end_ns);
+	const uint64_t free_ns = MIN(MAX(own->free_ns, begin_ns), end_ns);
 
-	if (path_ender_can_run(&own->ender)) {
-		path_walk_leaf(walk, own->row.life, own->ender.state == PATH_QUOTA ? PATH_THROTTLED : PATH_RUNQ,
-			       begin_ns, end_ns);
-		return;
-	}
-	path_walk_wait(walk, wait, begin_ns, wake_ns);
-	path_walk_leaf(walk, own->row.life, PATH_RUNQ, wake_ns, end_ns);
+	if (!path_ender_can_run(&own->ender))
+		path_walk_wait(walk, wait, begin_ns, wake_ns);
+	path_walk_leaf(walk, own->row.life, PATH_THROTTLED, wake_ns, free_ns);
+	path_walk_leaf(walk, own->row.life, PATH_RUNQ, free_ns, end_ns);
 }
 
 /* --- a thread ------------------------------------------------------------------------------------------ */

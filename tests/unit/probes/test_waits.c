@@ -46,7 +46,7 @@ static void rows_have_what_ended_the_wait(void **state)
 {
 	wait_begin(DLT_SCHED_NO_CALL, DLT_SCHED_RUNQ, DLT_BY_NOTHING);
 	rec_emit();
-	wait_begin(DLT_SCHED_NO_CALL, DLT_WAITS_THROTTLED, DLT_BY_NOTHING);
+	wait_begin(DLT_SCHED_NO_CALL, DLT_WAITS_THROTTLED, DLT_BY_NOTHING)->throttled_ns = 6000;
 	rec_emit();
 	by_thread(wait_begin(SYS_futex, DLT_SCHED_SLEEP, DLT_BY_THREAD), 100, 102, "a b\t-");
 	rec_emit();

@@ -74,7 +74,7 @@ static const struct {
 			 sizeof(struct dlt_rollup), PROBE_NEVER_PAUSED },
 	[DLT_sched] = { "sched",
 			"TIMESTAMP TIME PID TID COMM KIND CPU CALL SPAN_NS COUNT PREEMPTED RUN_NS RUNQ_NS DISK_NS "
-			"BLOCKED_NS SLEEP_NS MAX_NS BY BY_PID BY_TID",
+			"BLOCKED_NS SLEEP_NS MAX_NS BY BY_PID BY_TID THROTTLED_NS",
 			sizeof(struct dlt_sched), PROBE_SELECTABLE | PROBE_MAY_LACK | PROBE_OWN_SCRATCH },
 	[DLT_sched_switch] = { "sched_switch",
 			       "TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
@@ -89,7 +89,8 @@ static const struct {
 			 "FD FLAGS FID FILE",
 			 sizeof(struct dlt_vfs_rw), CALLS | PROBE_MORE_ROWS },
 	[DLT_waits] = { "waits",
-			"TIMESTAMP TIME PID TID COMM CALL STATE LAT_NS RUNQ_NS BY BY_PID BY_TID BY_COMM PEER FID FILE",
+			"TIMESTAMP TIME PID TID COMM CALL STATE LAT_NS RUNQ_NS BY BY_PID BY_TID BY_COMM PEER FID FILE "
+			"THROTTLED_NS",
 			sizeof(struct dlt_waits), PROBE_SELECTABLE | PROBE_MAY_LACK },
 	[DLT_workload] = { "workload", "TIMESTAMP TIME TEXT", sizeof(struct dlt_workload), 0 },
 };

@@ -161,10 +161,10 @@ static void only_the_time_of_the_root_counts_and_short_waits_count_too(void **st
 	put_event(1000 * MS, "exit", 10, 10, 1, "python", "0");
 	put_process(20, 10, "loader", 0, 1000 * MS);
 	put_wait(.pid = 20, .from = 50 * MS, .to = 150 * MS, .call = "read", .state = "disk", .by = "disk");
-	put(SCHED, 1000 * MS + 10, "10\t10\tx\ttarget\t0\t-\t%llu\t900\t0\t600000000\t0\t-\t-\t-\t-\t-\t-\t-",
+	put(SCHED, 1000 * MS + 10, "10\t10\tx\ttarget\t0\t-\t%llu\t900\t0\t600000000\t0\t-\t-\t-\t-\t-\t-\t-\t-",
 	    900 * MS);
-	put(SCHED, 1000 * MS + 10, "10\t10\tx\ttarget\t-\tread\t%llu\t900\t-\t-\t-\t0\t0\t300000000\t9\tthread\t20\t20",
-	    900 * MS);
+	put(SCHED, 1000 * MS + 10,
+	    "10\t10\tx\ttarget\t-\tread\t%llu\t900\t-\t-\t-\t0\t0\t300000000\t9\tthread\t20\t20\t-", 900 * MS);
 	r = path_loaded();
 	expect_edges(r, 2);
 	expect_edge(r, "process loader", "storage -", "read", 1, 50, 0);

@@ -24,7 +24,7 @@ static int end(void **state)
 
 static void put_run(unsigned int tid, uint64_t at, uint64_t run)
 {
-	put(SCHED, at, "%u\t%u\tx\ttarget\t0\t-\t1000000000\t9\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-", tid, tid,
+	put(SCHED, at, "%u\t%u\tx\ttarget\t0\t-\t1000000000\t9\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-\t-", tid, tid,
 	    (unsigned long long)run);
 }
 

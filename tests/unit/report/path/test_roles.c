@@ -86,8 +86,8 @@ static struct report *short_waits(unsigned int count, bool two)
 	for (unsigned int i = 0; two && i < 2; i++)
 		put_wait(.pid = 10, .from = (300 * i + 100) * MS, .to = (300 * i + 200) * MS, .by = "thread",
 			 .by_pid = 20);
-	put(SCHED, LIFE, "10\t10\tx\ttarget\t0\t-\t%llu\t900\t0\t600000000\t0\t-\t-\t-\t-\t-\t-\t-", LIFE);
-	put(SCHED, LIFE, "10\t10\tx\ttarget\t-\tread\t%llu\t%u\t-\t-\t-\t0\t0\t300000000\t9\tthread\t20\t20", LIFE,
+	put(SCHED, LIFE, "10\t10\tx\ttarget\t0\t-\t%llu\t900\t0\t600000000\t0\t-\t-\t-\t-\t-\t-\t-\t-", LIFE);
+	put(SCHED, LIFE, "10\t10\tx\ttarget\t-\tread\t%llu\t%u\t-\t-\t-\t0\t0\t300000000\t9\tthread\t20\t20\t-", LIFE,
 	    count);
 	return path_loaded();
 }

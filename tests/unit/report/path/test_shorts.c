@@ -4,15 +4,21 @@
 
 #include "trace.h"
 
+/* THROTTLED: `-', as in a trace without that column, or a number. */
+static void put_cpu_row(unsigned int tid, uint64_t at, uint64_t run, uint64_t runq, const char *throttled)
+{
+	put(SCHED, at, "%u\t%u\tx\ttarget\t0\t-\t500000000\t9\t0\t%llu\t%llu\t-\t-\t-\t-\t-\t-\t-\t%s", tid, tid,
+	    (unsigned long long)run, (unsigned long long)runq, throttled);
+}
+
 static void put_cpu(unsigned int tid, uint64_t at, uint64_t run, uint64_t runq)
 {
-	put(SCHED, at, "%u\t%u\tx\ttarget\t0\t-\t500000000\t9\t0\t%llu\t%llu\t-\t-\t-\t-\t-\t-\t-", tid, tid,
-	    (unsigned long long)run, (unsigned long long)runq);
+	put_cpu_row(tid, at, run, runq, "-");
 }
 
 static void put_call(unsigned int tid, uint64_t at, const char *call, uint64_t disk, uint64_t sleep, const char *by)
 {
-	put(SCHED, at, "%u\t%u\tx\ttarget\t-\t%s\t500000000\t9\t-\t-\t-\t%llu\t0\t%llu\t9\t%s", tid, tid, call,
+	put(SCHED, at, "%u\t%u\tx\ttarget\t-\t%s\t500000000\t9\t-\t-\t-\t%llu\t0\t%llu\t9\t%s\t-", tid, tid, call,
 	    (unsigned long long)disk, (unsigned long long)sleep, by);
 }
 
@@ -52,6 +58,35 @@ static void rows_are_taken_off_the_sums(void **state)
 	expect_part(r, "disk-read", "a", NULL, 230 * MS);
 	expect_part(r, "cpu", "a", NULL, 220 * MS);
 	expect_part(r, "runq", "a", NULL, 50 * MS);
+	report_free(r);
+}
+
+static struct report *throttled(uint64_t row_ns, const char *sum)
+{
+	put_root(10, "a", 500 * MS);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 300 * MS, .runq = 200 * MS, .call = "-", .state = "throttled",
+		 .throttled = row_ns);
+	put_cpu_row(10, 500 * MS, 180 * MS, 320 * MS, sum);
+	return path_loaded();
+}
+
+static void a_quota_is_a_part_of_the_sums(void **state)
+{
+	struct report *r = throttled(180 * MS, "240000000");
+
+	expect_part(r, "cpu", "a", NULL, 180 * MS);
+	expect_part(r, "throttled", "a", NULL, 240 * MS);
+	expect_part(r, "runq", "a", NULL, 80 * MS);
+	report_free(r);
+}
+
+static void without_that_column_rows_of_a_quota_have_it_all(void **state)
+{
+	struct report *r = throttled(0, "-");
+
+	expect_part(r, "cpu", "a", NULL, 180 * MS);
+	expect_part(r, "throttled", "a", NULL, 200 * MS);
+	expect_part(r, "runq", "a", NULL, 120 * MS);
 	report_free(r);
 }
 
@@ -143,10 +178,15 @@ static void without_sums_a_thread_is_on_a_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(short_waits_share_the_time_between_rows),  IN_TREE(rows_are_taken_off_the_sums),
-		IN_TREE(rows_of_a_peer_are_taken_off_the_sums),    IN_TREE(rows_of_several_cpus_are_one_sum),
-		IN_TREE(short_waits_for_a_thread_are_what_it_did), IN_TREE(sums_of_several_threads_have_no_name),
+		IN_TREE(short_waits_share_the_time_between_rows),
+		IN_TREE(rows_are_taken_off_the_sums),
+		IN_TREE(rows_of_a_peer_are_taken_off_the_sums),
+		IN_TREE(rows_of_several_cpus_are_one_sum),
+		IN_TREE(short_waits_for_a_thread_are_what_it_did),
+		IN_TREE(sums_of_several_threads_have_no_name),
 		IN_TREE(without_sums_a_thread_is_on_a_cpu),
+		IN_TREE(a_quota_is_a_part_of_the_sums),
+		IN_TREE(without_that_column_rows_of_a_quota_have_it_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

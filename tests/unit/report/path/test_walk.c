@@ -111,13 +111,17 @@ static void off_the_cpu_without_a_wait(void **state)
 	put_root(10, "a", 1000 * MS);
 	put_wait(.pid = 10, .from = 100 * MS, .to = 200 * MS, .runq = 100 * MS, .call = "-", .state = "runq");
 	put_wait(.pid = 10, .from = 300 * MS, .to = 500 * MS, .runq = 200 * MS, .call = "-", .state = "throttled");
+	put_wait(.pid = 10, .from = 800 * MS, .to = 850 * MS, .runq = 50 * MS, .call = "-", .state = "throttled",
+		 .throttled = 40 * MS);
+	put_wait(.pid = 10, .from = 850 * MS, .to = 900 * MS, .runq = 30 * MS, .by = "timer", .throttled = 20 * MS);
 	put_wait(.pid = 10, .from = 500 * MS, .to = 800 * MS, .runq = 1 * MS, .call = "stopped", .by = "signal",
 		 .by_pid = 99, .by_comm = "bash");
 	r = path_loaded();
-	expect_part(r, "runq", "a", NULL, 101 * MS);
-	expect_part(r, "throttled", "a", NULL, 200 * MS);
+	expect_part(r, "runq", "a", NULL, 121 * MS);
+	expect_part(r, "throttled", "a", NULL, 260 * MS);
 	expect_part(r, "stopped", "a", "-", 299 * MS);
-	expect_part(r, "cpu", "a", NULL, 400 * MS);
+	expect_part(r, "timeout", "a", "read", 20 * MS);
+	expect_part(r, "cpu", "a", NULL, 300 * MS);
 	report_free(r);
 }
 
@@ -221,7 +225,7 @@ static void rows_at_random_add_up(void **state)
 			const unsigned int tid = 10 + any(10), by = 10 + any(11);
 
 			put(SCHED, any(1000) * MS,
-			    "%u\t%u\tx\ttarget\t-\t%s\t1000\t1\t-\t%u\t%u\t%u\t0\t%u\t9\t%s\t%u\t%u", tid, tid,
+			    "%u\t%u\tx\ttarget\t-\t%s\t1000\t1\t-\t%u\t%u\t%u\t0\t%u\t9\t%s\t%u\t%u\t-", tid, tid,
 			    calls[any(ARRAY_SIZE(calls))], any(1000000), any(1000000), any(1000000), any(1000000000),
 			    bys[any(ARRAY_SIZE(bys))], by % 3 ? 10 : by, by);
 		}

@@ -143,9 +143,9 @@ static void a_wait_in_a_call_is_no_cpu_time_of_it(void **state)
 
 static void put_sums(uint64_t run, uint64_t runq, uint64_t disk)
 {
-	put(SCHED, LIFE, "10\t10\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-\t-\t-\t-", LIFE,
+	put(SCHED, LIFE, "10\t10\tx\ttarget\t0\t-\t%llu\t9\t0\t%llu\t%llu\t-\t-\t-\t-\t-\t-\t-\t-", LIFE,
 	    (unsigned long long)run, (unsigned long long)runq);
-	put(SCHED, LIFE, "10\t10\tx\ttarget\t-\tread\t%llu\t900\t-\t-\t-\t%llu\t0\t0\t9\tdisk\t-\t-", LIFE,
+	put(SCHED, LIFE, "10\t10\tx\ttarget\t-\tread\t%llu\t900\t-\t-\t-\t%llu\t0\t0\t9\tdisk\t-\t-\t-", LIFE,
 	    (unsigned long long)disk);
 }
 

@@ -40,9 +40,9 @@ static const char *const trace_columns[TRACE_FILES] = {
 	[PIDS] = "pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS",
 	[FILES] = "files 1\nTIMESTAMP\tTIME\tFID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH",
 	[WAITS] = "waits 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCALL\tSTATE\tLAT_NS\tRUNQ_NS\tBY\tBY_PID\tBY_TID\tBY_COMM"
-		  "\tPEER\tFID\tFILE",
+		  "\tPEER\tFID\tFILE\tTHROTTLED_NS",
 	[SCHED] = "sched 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS"
-		  "\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\tBY\tBY_PID\tBY_TID",
+		  "\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\tBY\tBY_PID\tBY_TID\tTHROTTLED_NS",
 	[OPEN] = "open 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH"
 		 "\tREALPATH",
 	[CREATE_DEL] = "create_del 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tRET\tMODE\tFLAGS\tFID\tPATH\tPATH2"
@@ -124,7 +124,7 @@ static inline void put_root(unsigned int pid, const char *comm, uint64_t end)
 
 /* A wait; what is not given is `-'. */
 struct put_wait {
-	uint64_t from, to, runq;
+	uint64_t from, to, runq, throttled; /* THROTTLED 0: as in a trace without that column */
 	unsigned int pid, tid; /* TID: 0: PID */
 	const char *call, *state, *by;
 	unsigned int by_pid, by_tid;
@@ -149,11 +149,15 @@ static inline const char *number_or_dash(unsigned int v)
 
 static inline void put_wait_row(const struct put_wait *w)
 {
-	put(WAITS, w->to, "%u\t%u\tx\t%s\t%s\t%llu\t%llu\t%s\t%s\t%s\t%s\t%s\t%s\t%s", w->pid, w->tid ? w->tid : w->pid,
-	    w->call ? w->call : "read", w->state ? w->state : "sleep", (unsigned long long)(w->to - w->from),
-	    (unsigned long long)w->runq, or_dash(w->by), number_or_dash(w->by_pid),
-	    number_or_dash(w->by_tid ? w->by_tid : w->by_pid), or_dash(w->by_comm), or_dash(w->peer),
-	    number_or_dash(w->fid), or_dash(w->file));
+	char throttled[24] = "-";
+
+	if (w->throttled)
+		snprintf(throttled, sizeof(throttled), "%llu", (unsigned long long)w->throttled);
+	put(WAITS, w->to, "%u\t%u\tx\t%s\t%s\t%llu\t%llu\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", w->pid,
+	    w->tid ? w->tid : w->pid, w->call ? w->call : "read", w->state ? w->state : "sleep",
+	    (unsigned long long)(w->to - w->from), (unsigned long long)w->runq, or_dash(w->by),
+	    number_or_dash(w->by_pid), number_or_dash(w->by_tid ? w->by_tid : w->by_pid), or_dash(w->by_comm),
+	    or_dash(w->peer), number_or_dash(w->fid), or_dash(w->file), throttled);
 }
 
 #define put_wait(...) put_wait_row(&(struct put_wait){ __VA_ARGS__ })

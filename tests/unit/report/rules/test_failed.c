@@ -20,7 +20,7 @@ static void put_ended_workload(int status)
 
 static void ran(uint64_t ns)
 {
-	put(SCHED, LIFE, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-", LIFE,
+	put(SCHED, LIFE, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-\t-", LIFE,
 	    (unsigned long long)ns);
 }
 

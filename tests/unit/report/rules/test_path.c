@@ -13,7 +13,7 @@ static struct report *waits_for(uint64_t ns, struct put_wait w)
 {
 	put_root(10, "python", LIFE);
 	put_workload(10, LIFE);
-	put(SCHED, LIFE, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-", LIFE,
+	put(SCHED, LIFE, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-\t-", LIFE,
 	    (unsigned long long)(LIFE - ns));
 	w.from = 100 * MS;
 	w.to = 100 * MS + ns;
@@ -93,7 +93,7 @@ static struct report *waits_for_cpu(const char *manifest, const char *args)
 
 	put_event(0, "exec", 10, 10, 1, "python", NULL);
 	put(PIDS, LIFE, "10\t10\t1\tpython\texit\t0\t10\t0\t/\t-\tutime=0\\040minflt=1%s", args);
-	put(SCHED, LIFE, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-", LIFE, 1000 * MS);
+	put(SCHED, LIFE, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-\t-", LIFE, 1000 * MS);
 	snprintf(text, sizeof(text),
 		 "{\"workload\":{\"pid\":10},\"start\":{\"monotonic_ns\":%llu},\"end\":{\"monotonic_ns\":%llu}%s}",
 		 BEGIN, BEGIN + LIFE, manifest);
@@ -198,10 +198,10 @@ static void a_terminal_is_no_network(void **state)
 static void a_loop_whose_thread_computes_is_bound_by_the_cpu(void **state)
 {
 	put_event(20 * MS, "thread", 10, 11, 1, "python", NULL);
-	put(SCHED, LIFE, "10\t11\tpython\ttarget\t0\t-\t%llu\t1\t0\t1800000000\t0\t-\t-\t-\t-\t-\t-\t-", LIFE);
+	put(SCHED, LIFE, "10\t11\tpython\ttarget\t0\t-\t%llu\t1\t0\t1800000000\t0\t-\t-\t-\t-\t-\t-\t-\t-", LIFE);
 	put(SCHED, LIFE,
 	    "10\t10\tpython\ttarget\t-\tepoll_wait\t%llu\t1\t-\t-\t-\t0\t0\t1700000000\t1700000000\tthread"
-	    "\t10\t11",
+	    "\t10\t11\t-",
 	    LIFE);
 	expect_answer(waits_for(1700 * MS,
 				(struct put_wait){ .call = "epoll_wait", .by = "thread", .by_pid = 10, .by_tid = 11 }),
