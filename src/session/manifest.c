@@ -247,6 +247,7 @@ static void put_allowed(struct json *json, const struct session *session)
 		return;
 	json_object(json, "allowed");
 	allowance_put(json, allowed);
+	cgroup_limits_put(json, "cgroup_limits", &session->manifest.limits);
 	json_end(json);
 }
 

@@ -267,6 +267,7 @@ static void read_allowance(struct session *session)
 	stall_guard_begin("/dev/shm", STALL_GUARD_BY_SIGNAL);
 	allowance_read(&session->manifest.allowed, pid, session->workload.pid);
 	stall_guard_end();
+	cgroup_limits_read(&session->manifest.limits, pid);
 }
 
 /* Begins to trace, while the workload waits at its gate. */
@@ -417,6 +418,7 @@ static void session_free(struct session *session)
 	workload_free(&session->workload);
 	targets_free(&session->targets);
 	json_free(&session->manifest.head);
+	cgroup_limits_free(&session->manifest.limits);
 	left_running_free(&session->left);
 	hung_free(&session->hung);
 	session_metrics_free(session);

@@ -12,6 +12,7 @@
 #include "drain/archiver.h"
 #include "drain/drain.h"
 #include "host/allowance.h"
+#include "host/cgroup_limits.h"
 #include "host/rights/caller.h"
 #include "host/rights/privileges.h"
 #include "host/rights/workload_user.h"
@@ -59,6 +60,7 @@ struct manifest {
 	struct manifest_time start, end;
 	struct manifest_time workload_start, workload_end;
 	struct allowance allowed; /* of the workload at its gate, else of the first process of --pid */
+	struct cgroup_limits limits; /* likewise */
 	bool status_unknown; /* the workload is another process's child, which has not reported its status */
 	bool usage_unknown; /* nor what the workload used */
 	uint64_t log_lost_bytes; /* output lost by the process that has the workload as its child */
