@@ -34,9 +34,8 @@ static const struct field fields[] = {
 	{ "PEER", "remote address and port of the socket", FIELD_PEER, AT(peer) },
 	FIELD_FID_OF(struct dlt_waits, id),
 	FIELD_FILE_OF(struct dlt_waits, id),
-	{ "THROTTLED_NS",
-	  "the first part of RUNQ_NS, in which the thread could not run as the CPU quota of its cgroup was used up, ns",
-	  FIELD_S64, AT(throttled_ns) },
+	{ "THROTTLED_NS", "the first part of RUNQ_NS, due to the CPU quota of its cgroup, ns", FIELD_S64,
+	  AT(throttled_ns) },
 };
 #undef AT
 
