@@ -2,6 +2,7 @@
 /* Where the job's time went, as JSON: docs/report-json.md has the names. The parts add up to the whole time. */
 #include "base/json.h"
 #include "base/util.h"
+#include "report/gpu/gpus.h"
 #include "report/path/path.h"
 #include "report/scan/model.h"
 #include "report/show/json.h"
@@ -76,6 +77,27 @@ static void edges(const struct path_weight *all, struct json *json)
 	json_end(json);
 }
 
+/* Puts the samples of the GPU that cut the path; null: there are none. */
+static void gpu(const struct path_idle *idle, struct json *json)
+{
+	uint64_t sampled_ns = 0, idle_ns = 0;
+
+	for (uint32_t i = 0; i < idle->n; i++) {
+		sampled_ns += idle->sample[i].end_ns - idle->sample[i].begin_ns;
+		idle_ns += idle->sample[i].idle_ns;
+	}
+	if (!idle->gpu) {
+		json_null(json, "gpu");
+		return;
+	}
+	json_object(json, "gpu");
+	json_u64(json, "number", idle->gpu->nr);
+	json_u64(json, "pid", idle->gpu->pid);
+	json_u64(json, "sampled_ns", sampled_ns);
+	json_u64(json, "idle_ns", idle_ns);
+	json_end(json);
+}
+
 void report_path_json(const void *of, struct json *json)
 {
 	const struct report *r = of;
@@ -93,5 +115,6 @@ void report_path_json(const void *of, struct json *json)
 	json_u64(json, "wall_ns", root->end_ns - root->begin_ns);
 	parts(r, &root->sums, json);
 	edges(&r->path->graph.all, json);
+	gpu(&r->path->idle, json);
 	json_end(json);
 }

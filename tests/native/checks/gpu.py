@@ -34,6 +34,10 @@ def faults(answer, path, own, findings):
         yield "it has a GPU" if own["uses_gpu"] else "it has no GPU"
     elif seen and abs(float(seen[1]) / 100 - own["idle_ns"] / own["life_ns"]) > APART:
         yield f"its GPU was idle for {own['idle_ns'] / own['life_ns']:.2f}, not {seen[1]} %"
+    if bool(path["gpu"]) != own["uses_gpu"]:
+        yield f"the path's GPU is {path['gpu']}"
+    elif seen and abs(100 * path["gpu"]["idle_ns"] / path["gpu"]["sampled_ns"] - float(seen[1])) > 0.1:
+        yield f"its evidence is not of {path['gpu']}"
     if seen and own["code"] != "gpu-bound":
         least, most = (float(bounds[i]) * UNITS[bounds[i + 1]] for i in (1, 3))
         if not least - APART * wall <= own["cause_ns"] <= most + APART * wall:
