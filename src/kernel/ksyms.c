@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A read returns a page at most, and stdio asks for less by itself: the file's block size is 1 KiB. */
-#define READ_BYTES 65536
+#define READ_BYTES 16384
 
 /* A line: address, type, name, and of a module's a TAB and its name in brackets. */
 int ksyms_read(FILE *IO_FILE, ksyms_fn fn, void *ctx)
