@@ -48,6 +48,7 @@ struct task_id {
 	__u32 call;
 	__u32 by;
 	__u32 by_tgid, by_tid; /* of BY thread and exit */
+	__u32 pad; /* filled: until 6.3 the verifier refuses to copy what was not */
 };
 _Static_assert(sizeof(struct task_id) == sizeof(((struct dlt_sched_cpu *)0)->sought), "task_id");
 
@@ -73,7 +74,7 @@ static __always_inline void task_id_of(struct task_id *w, struct task_struct *ta
 	w->tgid = task->tgid;
 	w->start_ns = task->start_time;
 	w->call = DLT_SCHED_NO_CALL;
-	w->by = w->by_tgid = w->by_tid = 0;
+	w->by = w->by_tgid = w->by_tid = w->pad = 0;
 	task_comm(w->comm, task);
 	w->kind = kind_of(task);
 }

@@ -75,6 +75,7 @@ static __always_inline void task_id_of_cell(struct task_id *w, volatile struct d
 	w->by = c->by;
 	w->by_tgid = c->by_tgid;
 	w->by_tid = c->by_tid;
+	w->pad = 0;
 }
 
 /*
