@@ -285,15 +285,26 @@ static __always_inline __u32 file_describe(struct scratch *s, struct task_struct
 }
 
 /*
- * Appends the folder that a relative path is relative to: DIRFD's path, or the working directory's. A root has one
- * component, an empty one: no bytes at all mean that the folder is not known.
+ * Appends the path of the folder DENTRY on MNT. A root has one component, an empty one: no bytes at all mean that the
+ * folder is not known.
  */
+static __always_inline __u32 folder_append(struct scratch *s, struct task_struct *task, __u64 dentry, __u64 mnt)
+{
+	__u32 len = path_append(s, task, dentry, mnt), used = s->used;
+
+	if (len || s->walk_flags || used > REC_MAX - DLT_PATH_MAX)
+		return len;
+	s->rec[used] = '\0';
+	s->used = used + 1;
+	return 1;
+}
+
+/* Appends the folder that a relative path is relative to: DIRFD's path, or the working directory's. */
 static __noinline __u32 dir_append(struct scratch *s, struct task_struct *task, __s32 dirfd)
 {
 	__u64 dentry, mnt;
 	struct fs_struct *fs;
 	struct file *file;
-	__u32 len, used;
 
 	if (dirfd == AT_FDCWD) {
 		fs = KLOAD(task, fs);
@@ -308,13 +319,7 @@ static __noinline __u32 dir_append(struct scratch *s, struct task_struct *task, 
 		dentry = (__u64)KLOAD(file, f_path.dentry);
 		mnt = (__u64)KLOAD(file, f_path.mnt);
 	}
-	len = path_append(s, task, dentry, mnt);
-	used = s->used;
-	if (len || s->walk_flags || used > REC_MAX - DLT_PATH_MAX)
-		return len;
-	s->rec[used] = '\0';
-	s->used = used + 1;
-	return 1;
+	return folder_append(s, task, dentry, mnt);
 }
 
 /* --- records with strings --------------------------------------------------------------------- */

@@ -27,6 +27,10 @@ struct scratch {
 	__u64 env_at, env_end; /* the walk over an environment */
 	__u32 env_inside; /* env_at lies within a string that is too long to be read whole */
 	__u32 env_failed;
+	struct { /* of the folder that a path names: see meta.bpf.c */
+		__u64 hash, folder;
+		__u32 len, folder_len;
+	} path;
 	struct dlt_segs env_found;
 };
 

@@ -150,6 +150,7 @@ struct dlt_stats {
 	 */
 	__u64 overwritten;
 	__u64 refused; /* cache: pages that may or may not have been used: their chunk had no room */
+	__u64 brief; /* meta: calls without a row, which are only in sums */
 	__u64 fileless; /* bio: rows of data whose file is not known, in whole or in part */
 };
 
@@ -257,7 +258,8 @@ struct dlt_config {
 	__u8 access; /* enum config_access: how accesses of memory are seen */
 	__u8 functions; /* probes on functions of processes that run already: see kernel/uprobe/functions.h */
 	__u8 frames; /* that their rows have at most: 0, 1 or DLT_ALLOC_FRAMES */
-	__u8 pad[3];
+	__u8 meta_all; /* each call of meta has a row, not only the long ones */
+	__u8 pad[2];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)

@@ -5,6 +5,7 @@
 
 #include "drain/memory/access.h"
 #include "drain/memory/alloc.h"
+#include "drain/rows/folders.h"
 #include "drain/rows/memory.h"
 #include "drain/rows/printed.h"
 #include "drain/rows/process_rows.h"
@@ -15,6 +16,7 @@ const struct drain_stage *const drain_stages[] = {
 	&process_rows_stage,
 	&printed_stage,
 	&regions_stage,
+	&folders_stage,
 	&alloc_stage,
 	&access_stage, /* knows by now which blocks were in use */
 	&memory_stage,

@@ -278,6 +278,7 @@ int tracer_load(struct tracer *tracer, const struct tracer_options *options)
 		.n_disks = options->n_disks,
 		.access = options->access,
 		.access_hz = options->access_hz,
+		.meta_all = options->meta_all,
 	};
 	memcpy(tracer->cfg.disks, options->disks, sizeof(tracer->cfg.disks));
 	memcpy(tracer->cfg.watch, options->watch, sizeof(tracer->cfg.watch));

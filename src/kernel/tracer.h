@@ -29,6 +29,7 @@ struct tracer_options {
 	unsigned int n_disks;
 	uint8_t access; /* enum config_access */
 	uint32_t access_hz;
+	bool meta_all; /* a row for each call of meta */
 	struct dlt_watch watch[DLT_WATCHES];
 };
 

@@ -13,10 +13,11 @@
 
 #include "base/util.h"
 #include "dlt/cache.h"
+#include "dlt/meta.h"
 #include "dlt/vfs_rw.h"
 
 #define SLOTS_MAX 65536
-#define SCRATCH_BYTES 24984 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
+#define SCRATCH_BYTES 25008 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
 #define SEEN_SLOTS 65536
 #define OVERFLOW_CALLS 16384
 #define CGROUPS_MAX 4096
@@ -80,6 +81,8 @@ static const struct map_kind {
 				  BPF_F_MMAPABLE, .of = DLT_cache, .but = 1 },
 	[TRACER_CACHE_READS] = { "dlt_cache_reads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_cache_read), 0,
 				 BPF_F_MMAPABLE, .of = DLT_cache, .but = 1 },
+	[TRACER_META_CELLS] = { "dlt_meta_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_meta_key),
+				sizeof(struct dlt_meta_cell), DLT_META_CELLS, .of = DLT_meta_sums, .but = 1 },
 };
 
 static int map_create(struct tracer *tracer, enum tracer_map m, uint64_t entries)

@@ -121,6 +121,7 @@ void tracer_stats(const struct tracer *tracer, struct dlt_stats stats[DLT_PROBES
 			stats[i].unseen += __atomic_load_n(&st->unseen, __ATOMIC_RELAXED);
 			stats[i].lost_room += __atomic_load_n(&st->lost_room, __ATOMIC_RELAXED);
 			stats[i].lost_unseen += __atomic_load_n(&st->lost_unseen, __ATOMIC_RELAXED);
+			stats[i].brief += __atomic_load_n(&st->brief, __ATOMIC_RELAXED);
 			stats[i].unread += __atomic_load_n(&st->unread, __ATOMIC_RELAXED);
 			stats[i].refused += __atomic_load_n(&st->refused, __ATOMIC_RELAXED);
 			stats[i].overwritten += __atomic_load_n(&st->overwritten, __ATOMIC_RELAXED);

@@ -371,6 +371,8 @@ static void put_probe(struct json *json, const struct session *session, unsigned
 		json_u64(json, "unanswered", counts->unanswered);
 	if (counts->lines)
 		json_u64(json, "lines", counts->lines);
+	if (counts->brief)
+		json_u64(json, "brief", counts->brief);
 	if (counts->fileless)
 		json_u64(json, "fileless", counts->fileless);
 	if (counts->refused)

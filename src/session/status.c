@@ -79,6 +79,7 @@ void status_update(struct status *status, const struct tracer *tracer, const str
 		update_lost(counts, &stats[i], sink, skipped[i]);
 		counts->calls = stats[i].emitted;
 		counts->foreign = stats[i].foreign;
+		counts->brief = stats[i].brief;
 		counts->fileless = stats[i].fileless;
 		counts->refused = stats[i].refused;
 		counts->overwritten = stats[i].overwritten;
@@ -156,11 +157,11 @@ void status_account(struct status *status, struct tracer *tracer)
 	tracer_requests(tracer, 0, UINT_MAX, count_in_flight, count_in_flight_rec, &in_flight);
 	for (unsigned int i = 1; i < DLT_PROBES; i++) {
 		uint64_t foreign = stats[i].foreign + in_flight.foreign[i];
-		uint64_t known = stats[i].emitted + foreign + stats[i].lost + in_flight.n[i];
+		uint64_t known = stats[i].emitted + stats[i].brief + foreign + stats[i].lost + in_flight.n[i];
 
 		status->counts.probes[i].foreign = foreign;
 		status->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		status->counts.probes[i].calls = known - foreign + status->counts.probes[i].unmatched + skipped[i];
+		status->counts.probes[i].calls = known - stats[i].brief - foreign + status->counts.probes[i].unmatched + skipped[i];
 		add_lost(status, i, LOSS_UNMATCHED, status->counts.probes[i].unmatched);
 	}
 }

@@ -121,6 +121,7 @@ static int load(struct session *session)
 		.backends = cfg->backends,
 		.access = (uint8_t)cfg->access,
 		.access_hz = cfg->access_hz,
+		.meta_all = cfg->probes_named >> DLT_meta & 1,
 		.may_lack = cfg->best_effort ? PROBE_ALL : cfg->may_lack,
 		.owned = session->targets.owned,
 		.owner = session->targets.owner.uid,

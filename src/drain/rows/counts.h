@@ -30,6 +30,7 @@ struct probe_counts {
 			    pids: processes whose facts /proc had no more */
 	uint64_t unanswered; /* processes that could not be read in time: see unanswered.h */
 	uint64_t lines; /* of the job's output that were searched, bars each time that they were drawn */
+	uint64_t brief; /* calls without a row, which are only in sums */
 	uint64_t fileless; /* disk requests with data of which no file is known, or of a part not */
 	uint64_t overwritten; /* pages whose dirtier was forgotten before they were written back */
 	uint64_t refused; /* pages that were read ahead, and of which it is not known whether they are used */

@@ -103,8 +103,9 @@ class Trace:
         return self.counters.get("sched", {}).get("unseen", 0)
 
     def calls(self):
-        """Yields every row of every call, from all files, with the file's name as PROBE."""
-        for name in probes.OF_CALLS:
+        """Yields every row of every call, from all files but meta, with the file's name as PROBE. meta has by default only
+        those that took long."""
+        for name in sorted(set(probes.OF_CALLS) - {"meta"}):
             for row in self.files.get(name, ()):
                 yield name, row
 

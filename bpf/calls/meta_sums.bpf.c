@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sends what has been added to the sums of meta.bpf.c each interval. */
+#include "calls/meta.bpf.h"
+
+/* Set when the trace ends: sums that find no room in a ring now are lost, as no later round sends them. */
+volatile __u32 ended;
+
+static __always_inline void count(bool sent)
+{
+	struct dlt_stats *st = stats_of(DLT_meta_sums);
+
+	if (!st)
+		return;
+	__sync_fetch_and_add(&st->seen, 1);
+	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
+}
+
+/*
+ * The daemon runs it with a key, for each cell that has sums to send, and once more, with FORGET, for one whose process
+ * has ended: the daemon then takes the cell away, and forgets the folder's name.
+ */
+SEC("raw_tp")
+int meta_sums_send(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct dlt_meta_key key = {
+		.folder = ctx->args[0], .request = ctx->args[1], .tgid = ctx->args[2], .func = ctx->args[3]
+	};
+	const bool forget = ctx->args[4];
+	volatile struct dlt_meta_cell *cell = bpf_map_lookup_elem(&dlt_meta_cells, &key);
+	__u64 calls, failed, ns;
+	struct dlt_meta_sums *rec;
+	void *ring;
+
+	if (!cell)
+		return 0;
+	ring = ring_here();
+	rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
+	if (!rec) {
+		if (ended && !forget)
+			count(false);
+		return 0;
+	}
+	failed = cell->failed; /* before the calls, as the hooks count the other way round */
+	ns = cell->ns;
+	calls = cell->count;
+	rec->hdr.tgid = key.tgid;
+	rec->hdr.tid = key.tgid;
+	*(__u64 *)rec->hdr.comm = *(volatile __u64 *)cell->comm;
+	*(__u64 *)(rec->hdr.comm + 8) = *(volatile __u64 *)(cell->comm + 8);
+	rec->hdr.probe = DLT_meta_sums;
+	rec->hdr.func = forget ? DLT_META_FORGET : DLT_META_SUMS;
+	rec->hdr.size = sizeof(*rec);
+	rec->hdr.ts_ns = bpf_ktime_get_ns(); /* after the reserve, as everywhere */
+	rec->hdr.lat_ns = rec->hdr.ts_ns - cell->sent_at_ns;
+	rec->key = key;
+	rec->count = calls - cell->sent_count;
+	rec->failed = failed - cell->sent_failed;
+	rec->ns = ns - cell->sent_ns;
+	rec->max_ns = cell->max_ns;
+	rec->error = failed ? (__s64)cell->error : DLT_NONE;
+	*(__u64 *)&rec->segs = 0;
+	if (forget) {
+		cell->forgotten = 1;
+	} else {
+		cell->sent_count = calls;
+		cell->sent_failed = failed;
+		cell->sent_ns = ns;
+		cell->sent_at_ns = rec->hdr.ts_ns;
+		count(true);
+	}
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The meta_sums probe: the handlers of meta add up in the kernel (bpf/calls/meta.bpf.c), and each interval what has
+ * been added is sent (bpf/calls/meta_sums.bpf.c). drain/rows/folders.c knows the folders' names.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "drain/rows/folders.h"
+#include "kernel/object.h"
+#include "kernel/skel.h"
+#include "meta_sums.skel.h"
+#include "probes/meta.h"
+#include "trace/probe.h"
+
+/* In the order of meta's table of calls. */
+enum {
+#define CALL(name, shape, func) CALL_##name,
+	META_CALLS(CALL)
+#undef CALL
+};
+static const struct field_name func_names[] = {
+#define CALL(name, shape, func) { CALL_##name, #name },
+	META_CALLS(CALL)
+#undef CALL
+		{},
+};
+
+#define AT(member) offsetof(struct dlt_meta_sums, member)
+static const struct field fields[] = {
+	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
+	{ "PID", "process (tgid), as the initial namespace sees it", FIELD_U32, AT(hdr.tgid) },
+	{ "COMM", "name of the first thread that made such a call", FIELD_COMM, AT(hdr.comm) },
+	{ "FUNC", "the call", FIELD_NAME, AT(key.func), .names = func_names },
+	{ "REQUEST", "of ioctl the request, of fcntl the command, in hex if its name is not known", FIELD_FLAGS,
+	  AT(key.request), 32, .names = meta_request_names },
+	{ "SPAN_NS", "time that the row covers, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "COUNT", "calls that returned, those of meta.out too", FIELD_U64, AT(count) },
+	{ "FAILED", "how many of them failed", FIELD_U64, AT(failed) },
+	{ "ERRNO", "of the last one that failed", FIELD_S64, AT(error) },
+	{ "TIME_NS", "time in the calls, ns", FIELD_U64, AT(ns) },
+	{ "MAX_NS", "the longest one since the trace began, ns", FIELD_U64, AT(max_ns) },
+	{ "FOLDER",
+	  "the folder of the path as passed, made absolute, links are not resolved; of a call on a descriptor, that of "
+	  "its file, and a folder's own; - none (pipes, sockets), or not known",
+	  FIELD_USTR, AT(segs) },
+};
+#undef AT
+
+/* --- sending ------------------------------------------------------------------------------------ */
+
+static int meta_sums_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+{
+	int r = SKEL_OPEN(meta_sums, object, cfg, kernel);
+	struct meta_sums_bpf *skel;
+
+	if (r < 0)
+		return r;
+	skel = object->owner;
+	bpf_program__set_autoattach(skel->progs.meta_sums_send, false);
+	return 0;
+}
+
+static int cell_send(const struct meta_sums_bpf *skel, const struct dlt_meta_key *key, bool forget)
+{
+	const uint64_t args[] = { key->folder, key->request, key->tgid, key->func, forget };
+
+	return object_run(skel->progs.meta_sums_send, args, ARRAY_SIZE(args));
+}
+
+static bool is_sent(const struct dlt_meta_cell *c)
+{
+	return c->count == c->sent_count && c->failed == c->sent_failed && c->ns == c->sent_ns;
+}
+
+/* A cell of a process that has ended makes room, once the drain has been sent its sums and will forget its name. */
+static int cell_free(const struct meta_sums_bpf *skel, const struct dlt_meta_key *key, const struct dlt_meta_cell *cell)
+{
+	int r = 0;
+
+	if (!is_sent(cell) || kill((pid_t)key->tgid, 0) == 0 || errno != ESRCH)
+		return 0;
+	if (!cell->forgotten)
+		r = cell_send(skel, key, true);
+	else
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.dlt_meta_cells), key);
+	return r;
+}
+
+#define BATCH 1024
+struct batch {
+	struct dlt_meta_key keys[BATCH];
+	struct dlt_meta_cell cells[BATCH];
+};
+
+static int batch_send(const struct meta_sums_bpf *skel, const struct batch *b, uint32_t n, bool free)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < n; i++) {
+		if (!is_sent(&b->cells[i]))
+			r = cell_send(skel, &b->keys[i], false);
+		else if (free)
+			r = cell_free(skel, &b->keys[i], &b->cells[i]);
+	}
+	return r;
+}
+
+/* Have the rows of all cells sent. 0 or -errno. */
+static int cells_send(const struct meta_sums_bpf *skel, bool free_ended)
+{
+	const int map = bpf_map__fd(skel->maps.dlt_meta_cells);
+	struct batch *batch = malloc(sizeof(*batch));
+	uint32_t at, n;
+	int r = batch ? 0 : -ENOMEM;
+
+	for (bool first = true, more = true; !r && more; first = false) {
+		n = BATCH;
+		if (bpf_map_lookup_batch(map, first ? NULL : &at, &at, batch->keys, batch->cells, &n, NULL) < 0) {
+			r = errno == ENOENT ? 0 : -errno;
+			more = false;
+		}
+		if (!r)
+			r = batch_send(skel, batch, n, free_ended);
+	}
+	free(batch);
+	return r;
+}
+
+static int meta_sums_emit(struct probe_object *object, enum probe_emit when)
+{
+	struct meta_sums_bpf *skel = object->owner;
+
+	if (when == PROBE_EMIT_BEGIN)
+		return 0;
+	if (when == PROBE_EMIT_STOP) {
+		skel->bss->ended = 1;
+		return 0;
+	}
+	return cells_send(skel, when == PROBE_EMIT);
+}
+
+const struct probe meta_sums_probe = {
+	.name = "meta_sums",
+	.help = "the calls of meta, summed per interval: number, failures and time by process, call and folder",
+	PROBE_FIELDS(fields),
+	.rec_size = sizeof(struct dlt_meta_sums),
+	.needs = DLT_meta,
+	.flags = PROBE_SELECTABLE,
+	.open = meta_sums_open,
+	.decode = folders_take,
+	.emit = meta_sums_emit,
+};
