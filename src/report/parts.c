@@ -13,6 +13,7 @@
 #include "report/failed/failures.h"
 #include "report/hang/hang.h"
 #include "report/files/datasets.h"
+#include "report/files/meta.h"
 #include "report/files/path_filter.h"
 #include "report/files/spreads.h"
 #include "report/files/streams.h"
@@ -164,6 +165,7 @@ const struct report_part *const report_parts[] = {
 	&report_causes_part,
 	&report_faults_part,
 	&report_cache_part,
+	&report_meta_part,
 	&report_allocs_part,
 	&report_accesses_part, /* counts what alloc.out has in use */
 	&report_uses_part,

@@ -255,6 +255,7 @@ const struct view_section report_sections[] = {
 	{ &view_probes, .sum = true },
 	{ &view_rollup, .sum = true },
 	{ &view_functions },
+	{ &view_meta },
 	{ &view_phase_sums, .text = phases_text },
 	{ &view_types, .sum = true },
 	{ &view_sources, .text = sources_text, .json = report_maps_json, .sum = true },

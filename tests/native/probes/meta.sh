@@ -53,6 +53,9 @@ interpreter=$(readlink bin/python3)
 trace --regions off -- "$interpreter" job.py "$storm" || fail "job.py: status $?"
 with_strace counts "$interpreter" job.py "$storm"
 check meta - counts slow
+equal "calls in the report" "$("$DLT" report --json "$t" |
+	python3 -c 'import json, sys; print(sum(row["calls"] for row in json.load(sys.stdin)["metadata"]))')" \
+	"$(awk -F'\t' 'NR > 2 { n += $8 } END { print n }' "$t/meta_sums.out")"
 
 cat >many.py <<'PY'
 import os
