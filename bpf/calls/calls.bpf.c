@@ -61,6 +61,19 @@ static __always_inline bool call_is_region(const void *args, enum call_args_in i
 	return ((const volatile __u64 *)args)[2] == DLT_REGIONS_PRCTL;
 }
 
+/*
+ * A tracer that replaces a call's result sets its number to -1, at the begin and at the end: which call it was is not
+ * known. A program can make such a call itself.
+ */
+static __noinline int count_injected(void)
+{
+	struct dlt_stats *st = target_has(bpf_get_current_pid_tgid() >> 32) ? stats_of(DLT_NO_PROBE) : NULL;
+
+	if (st)
+		st->refused++;
+	return 0;
+}
+
 static __always_inline int call_begin(void *ctx, long nr, const void *args, enum call_args_in in)
 {
 	struct dlt_callinfo info;
@@ -72,7 +85,7 @@ static __always_inline int call_begin(void *ctx, long nr, const void *args, enum
 	__u64 pid_tgid;
 
 	if ((unsigned long)nr >= DLT_SYSCALLS)
-		return 0;
+		return (int)nr == -1 ? count_injected() : 0;
 	*(__u32 *)&info = *(const volatile __u32 *)&call_table[nr];
 	if (!info.probe)
 		return 0;
@@ -140,11 +153,47 @@ static __always_inline bool call_is_traced(long nr)
 	return (unsigned long)nr < DLT_SYSCALLS && call_table[nr].probe;
 }
 
-static __always_inline int call_finish(void *ctx)
+#define SECCOMP_MODE_FILTER 2 /* linux/seccomp.h */
+
+/*
+ * Counts a call that a seccomp filter has refused: it has an end, with its number and the filter's error, but no begin.
+ * Nor has a call that began before the trace: so the thread's slot must show that its process has made one since. The
+ * ends of calls by function are not seen where the function has not run.
+ */
+static __noinline int count_refused(__u32 nr)
+{
+	const __u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct task_struct *task = task_current();
+	__u32 i = (__u32)pid_tgid & dlt_cfg.slot_mask;
+	struct dlt_call *slot = bpf_map_lookup_elem(&dlt_calls, &i);
+	struct dlt_shared *sh = shared();
+	struct dlt_callinfo info = {};
+	struct dlt_stats *st;
+
+	if (!bpf_core_field_exists(task->seccomp.mode))
+		return 0;
+	barrier_var(nr); /* the caller's bounds are not known here */
+	nr &= DLT_SYSCALLS - 1;
+	*(__u32 *)&info = *(const volatile __u32 *)&call_table[nr];
+	if (info.flags & (DLT_CALL_NO_ROW | DLT_CALL_REGION) || !sh || sh->stopping || !slot || slot->tid ||
+	    slot->tgid != pid_tgid >> 32 || !target_has(pid_tgid >> 32))
+		return 0;
+	if (KLOAD(task, seccomp.mode) != SECCOMP_MODE_FILTER || call_is_compat(task))
+		return 0;
+	st = stats_of(info.probe);
+	if (st)
+		st->refused++;
+	return 0;
+}
+
+/* NR: -1 where it does not come by itself, but with the function. */
+static __always_inline int call_finish(void *ctx, long nr)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
 
+	if (!call && nr >= 0)
+		return count_refused(nr);
 	if (!call || call->flags / DLT_CALL_OWNER != dispatcher)
 		return 0;
 	bpf_tail_call(ctx, &exit_handlers, call->nr);
@@ -165,7 +214,7 @@ int BPF_PROG(tp_btf_enter, struct pt_regs *regs, long nr)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(tp_btf_exit, struct pt_regs *regs)
 {
-	return call_is_traced(regs->CALL_NR) ? call_finish(ctx) : 0;
+	return call_is_traced(regs->CALL_NR) ? call_finish(ctx, regs->CALL_NR) : 0;
 }
 
 SEC("tp/raw_syscalls/sys_enter")
@@ -178,7 +227,7 @@ int tp_enter(__u64 *ctx)
 SEC("tp/raw_syscalls/sys_exit")
 int tp_exit(__u64 *ctx)
 {
-	return call_is_traced(ctx[1]) ? call_finish(ctx) : 0;
+	return call_is_traced(ctx[1]) ? call_finish(ctx, ctx[1]) : 0;
 }
 
 /* --- by function: the daemon sets the function's name, and attaches the program to each --------- */
@@ -210,7 +259,7 @@ int fentry_enter_opaque(void *ctx)
 SEC("fexit")
 int fexit_exit(void *ctx)
 {
-	return call_finish(ctx);
+	return call_finish(ctx, -1);
 }
 
 SEC("kprobe")

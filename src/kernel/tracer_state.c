@@ -110,7 +110,7 @@ void tracer_stats(const struct tracer *tracer, struct dlt_stats stats[DLT_PROBES
 {
 	memset(stats, 0, DLT_PROBES * sizeof(*stats));
 	for (unsigned int c = 0; c < tracer->n_cpus; c++)
-		for (unsigned int i = 1; i < DLT_PROBES; i++) {
+		for (unsigned int i = DLT_NO_PROBE; i < DLT_PROBES; i++) {
 			const struct dlt_stats *st = &tracer->stats[c * DLT_STATS_STRIDE + i];
 
 			stats[i].seen += __atomic_load_n(&st->seen, __ATOMIC_RELAXED);

@@ -85,9 +85,13 @@ static void note_losses(struct report *report)
 				  "dropped by --keep; rollup.out has the sums");
 		report_note_count(report, facts->probes[i].name, facts->probes[i].summed, "row was", "rows were",
 				  "only summed up (--keep sums), in rollup.out");
-		report_note_count(report, facts->probes[i].name, facts->probes[i].refused, "page was", "pages were",
-				  "read ahead for which there was no room to see the use: none counts as used or "
-				  "wasted");
+		if (strcmp(facts->probes[i].name, "cache") != 0)
+			report_note_count(report, facts->probes[i].name, facts->probes[i].refused, "call was",
+					  "calls were", "refused by a seccomp filter, and have no rows");
+		else
+			report_note_count(report, "cache", facts->probes[i].refused, "page was", "pages were",
+					  "read ahead for which there was no room to see the use: none counts as used "
+					  "or wasted");
 		if (!strcmp(facts->probes[i].name, "cache"))
 			report_note_count(
 				report, "cache", facts->probes[i].overwritten, "time a file was", "times a file was",

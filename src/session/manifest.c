@@ -331,6 +331,17 @@ static const char *backend_of(const struct backend_kind *backend, unsigned int i
 	return probes[i]->open ? "tracepoint" : "user";
 }
 
+/* Calls whose result a tracer such as strace(1) has made up: they have no number. */
+static uint64_t injected_calls(const struct tracer *tracer)
+{
+	struct dlt_stats stats[DLT_PROBES];
+
+	if (!tracer->stats)
+		return 0;
+	tracer_stats(tracer, stats);
+	return stats[DLT_NO_PROBE].refused;
+}
+
 /* Puts the counts of a probe. Where each call is one row: calls = rows + summed + filtered + lost. */
 static void put_probe(struct json *json, const struct session *session, unsigned int i)
 {
@@ -569,6 +580,7 @@ static void put_manifest(struct json *json, struct session *session, bool comple
 	json_u64(json, "skipped_runs", session->status.counts.skipped);
 	/* 32-bit calls: counted, not decoded */
 	json_u64(json, "compat_calls", session->tracer.shared ? session->tracer.shared->compat : 0);
+	json_u64(json, "injected_calls", injected_calls(&session->tracer));
 	put_rings(json, &session->tracer);
 	put_privileges(json, &session->privileges);
 	put_self(json, session);
