@@ -16,8 +16,8 @@ static __always_inline void count(bool sent)
 }
 
 /*
- * The daemon runs it with a key, for each cell that has sums to send, and once more, with FORGET, for one whose process
- * has ended: the daemon then takes the cell away, and forgets the folder's name.
+ * The daemon runs it with each key, and does not look at the cell itself: bpf(2) on an element keeps some hooks from
+ * running meanwhile (struct dlt_stats). ENDED: the process is gone; once all is sent, its cell and its name go, too.
  */
 SEC("raw_tp")
 int meta_sums_send(struct bpf_raw_tracepoint_args *ctx)
@@ -25,13 +25,16 @@ int meta_sums_send(struct bpf_raw_tracepoint_args *ctx)
 	struct dlt_meta_key key = {
 		.folder = ctx->args[0], .request = ctx->args[1], .tgid = ctx->args[2], .func = ctx->args[3]
 	};
-	const bool forget = ctx->args[4];
+	bool process_ended = ctx->args[4], forget;
 	volatile struct dlt_meta_cell *cell = bpf_map_lookup_elem(&dlt_meta_cells, &key);
 	__u64 calls, failed, ns;
 	struct dlt_meta_sums *rec;
 	void *ring;
 
 	if (!cell)
+		return 0;
+	forget = cell->count == cell->sent_count && cell->failed == cell->sent_failed && cell->ns == cell->sent_ns;
+	if (forget && !process_ended)
 		return 0;
 	ring = ring_here();
 	rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
@@ -60,7 +63,7 @@ int meta_sums_send(struct bpf_raw_tracepoint_args *ctx)
 	rec->error = failed ? (__s64)cell->error : DLT_NONE;
 	*(__u64 *)&rec->segs = 0;
 	if (forget) {
-		cell->forgotten = 1;
+		bpf_map_delete_elem(&dlt_meta_cells, &key);
 	} else {
 		cell->sent_count = calls;
 		cell->sent_failed = failed;

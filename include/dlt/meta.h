@@ -78,13 +78,11 @@ struct dlt_meta_cell {
 	char comm[DLT_COMM_LEN]; /* of the thread that made it */
 	__u32 error; /* errno of the last one that failed */
 	__u32 named; /* the daemon has the folder's name */
-	__u32 forgotten; /* DLT_META_FORGET has been sent */
-	__u32 pad;
 };
 
 DLT_ASSERT_SIZE(dlt_meta_key, 24);
 DLT_ASSERT_SIZE(dlt_meta, 120);
 DLT_ASSERT_SIZE(dlt_meta_sums, 120);
-DLT_ASSERT_SIZE(dlt_meta_cell, 96);
+DLT_ASSERT_SIZE(dlt_meta_cell, 88);
 
 #endif

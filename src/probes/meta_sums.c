@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -66,69 +65,26 @@ static int meta_sums_open(struct probe_object *object, const struct dlt_config *
 	return 0;
 }
 
-static int cell_send(const struct meta_sums_bpf *skel, const struct dlt_meta_key *key, bool forget)
+/* Has the process of KEY ended? Its number may be another's by now: then the sums go on as they are. */
+static bool is_gone(const struct dlt_meta_key *key)
 {
-	const uint64_t args[] = { key->folder, key->request, key->tgid, key->func, forget };
-
-	return object_run(skel->progs.meta_sums_send, args, ARRAY_SIZE(args));
+	return kill((pid_t)key->tgid, 0) < 0 && errno == ESRCH;
 }
 
-static bool is_sent(const struct dlt_meta_cell *c)
-{
-	return c->count == c->sent_count && c->failed == c->sent_failed && c->ns == c->sent_ns;
-}
-
-/* A cell of a process that has ended makes room, once the drain has been sent its sums and will forget its name. */
-static int cell_free(const struct meta_sums_bpf *skel, const struct dlt_meta_key *key, const struct dlt_meta_cell *cell)
-{
-	int r = 0;
-
-	if (!is_sent(cell) || kill((pid_t)key->tgid, 0) == 0 || errno != ESRCH)
-		return 0;
-	if (!cell->forgotten)
-		r = cell_send(skel, key, true);
-	else
-		bpf_map_delete_elem(bpf_map__fd(skel->maps.dlt_meta_cells), key);
-	return r;
-}
-
-#define BATCH 1024
-struct batch {
-	struct dlt_meta_key keys[BATCH];
-	struct dlt_meta_cell cells[BATCH];
-};
-
-static int batch_send(const struct meta_sums_bpf *skel, const struct batch *b, uint32_t n, bool free)
-{
-	int r = 0;
-
-	for (uint32_t i = 0; !r && i < n; i++) {
-		if (!is_sent(&b->cells[i]))
-			r = cell_send(skel, &b->keys[i], false);
-		else if (free)
-			r = cell_free(skel, &b->keys[i], &b->cells[i]);
-	}
-	return r;
-}
-
-/* Have the rows of all cells sent. 0 or -errno. */
+/* Have the rows of all cells sent. FREE_ENDED: a cell of a process that has ended makes room. 0 or -errno. */
 static int cells_send(const struct meta_sums_bpf *skel, bool free_ended)
 {
 	const int map = bpf_map__fd(skel->maps.dlt_meta_cells);
-	struct batch *batch = malloc(sizeof(*batch));
-	uint32_t at, n;
-	int r = batch ? 0 : -ENOMEM;
+	struct dlt_meta_key key, next;
+	int more = bpf_map_get_next_key(map, NULL, &next), r = 0;
 
-	for (bool first = true, more = true; !r && more; first = false) {
-		n = BATCH;
-		if (bpf_map_lookup_batch(map, first ? NULL : &at, &at, batch->keys, batch->cells, &n, NULL) < 0) {
-			r = errno == ENOENT ? 0 : -errno;
-			more = false;
-		}
-		if (!r)
-			r = batch_send(skel, batch, n, free_ended);
+	while (r == 0 && more == 0) {
+		key = next;
+		more = bpf_map_get_next_key(map, &key, &next); /* before KEY goes */
+		r = object_run(skel->progs.meta_sums_send,
+			       (uint64_t[]){ key.folder, key.request, key.tgid, key.func, free_ended && is_gone(&key) },
+			       5);
 	}
-	free(batch);
 	return r;
 }
 
