@@ -3,6 +3,7 @@
 #include "cache/cache_call.bpf.h"
 #include "calls/printed.bpf.h"
 #include "calls/rw.bpf.h"
+#include "net/net.bpf.h"
 
 /*
  * Returns the bytes that the call made the kernel fetch from the disk: they are charged to the task when a bio is
@@ -13,6 +14,13 @@ static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struc
 	if (!bpf_core_field_exists(task->ioac.read_bytes))
 		return DLT_NONE;
 	return KLOAD(task, ioac.read_bytes) - call->disk_bytes;
+}
+
+/* Counts for net, too, what a call on the socket FD, whose file is FILE, has done. */
+static __always_inline void net_touch(struct file *file, __u64 fd, bool write, long ret)
+{
+	if (traces(DLT_net) && file && file_is_socket(file))
+		net_used(fd, write ? DLT_NET_W : DLT_NET_R, ret > 0 ? ret : 0, ret);
 }
 
 /* The row of a call on one descriptor, its first argument. */
@@ -35,6 +43,7 @@ static __always_inline void rw_send(struct task_struct *task, struct dlt_call *c
 		hdr_fill(&rec->hdr, call, task, tid, sizeof(*rec));
 		rec_submit(rec, DLT_vfs_rw);
 	}
+	net_touch(file, call->args[0], call->shape & DLT_RW_WRITE, ret);
 	call_end(call, tid);
 }
 
@@ -133,6 +142,8 @@ CALL_END(rw_copy_exit)
 	} else {
 		count_row_lost(DLT_vfs_rw);
 	}
+	net_touch(file_of_fd(task, from), from, false, ret);
+	net_touch(file_of_fd(task, to), to, true, ret);
 	call_end(call, tid);
 	return 0;
 }

@@ -172,6 +172,8 @@ struct dlt_shared {
 	__u32 cache_cells; /* files that the cache has sums for */
 	__u32 cache_forgets; /* files that it had sums for until cells were scarce; may wrap */
 	__u64 cache_turn_ns; /* CLOCK_MONOTONIC of the last change */
+	__u32 net_sums; /* calls on sockets may be added up, as there are programs that send the sums */
+	__u32 pad;
 };
 
 #define DLT_MAX_DISKS 32
@@ -259,7 +261,8 @@ struct dlt_config {
 	__u8 functions; /* probes on functions of processes that run already: see kernel/uprobe/functions.h */
 	__u8 frames; /* that their rows have at most: 0, 1 or DLT_ALLOC_FRAMES */
 	__u8 meta_all; /* each call of meta has a row, not only the long ones */
-	__u8 pad[2];
+	__u8 net_rows; /* each call on a socket has a row */
+	__u8 pad[1];
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)

@@ -210,6 +210,7 @@ static int objects_loaded(struct tracer *tracer, const struct load *load)
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		if (probes[i]->flags & PROBE_SHOWS_WRITES && tracer->loaded >> i & 1 && !tracer->plain[i])
 			tracer->shared->writes_shown = true;
+	tracer->shared->net_sums = tracer->loaded >> DLT_sockets & 1;
 	return 0;
 }
 
@@ -268,6 +269,7 @@ int tracer_load(struct tracer *tracer, const struct tracer_options *options)
 		.self_tgid = (uint32_t)getpid(),
 		.all = options->all,
 		.no_args = options->no_args,
+		.net_rows = options->net_rows,
 		.functions = options->functions,
 		.frames = options->frames,
 		.cgroups = options->cgroups || options->new_containers,

@@ -14,6 +14,8 @@
 #include "base/util.h"
 #include "dlt/cache.h"
 #include "dlt/meta.h"
+#include "dlt/net.h"
+#include "dlt/sockets.h"
 #include "dlt/vfs_rw.h"
 
 #define SLOTS_MAX 65536
@@ -83,6 +85,10 @@ static const struct map_kind {
 				 BPF_F_MMAPABLE, .of = DLT_cache, .but = 1 },
 	[TRACER_META_CELLS] = { "dlt_meta_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_meta_key),
 				sizeof(struct dlt_meta_cell), DLT_META_CELLS, .of = DLT_meta_sums, .but = 1 },
+	[TRACER_NET_CELLS] = { "dlt_net_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_net_key),
+			       sizeof(struct dlt_net_cell), DLT_NET_CELLS, .of = DLT_net, .but = 1 },
+	[TRACER_SOCKETS] = { "dlt_sockets", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id), sizeof(struct dlt_socket),
+			     DLT_SOCKETS_MAX, .of = DLT_net, .but = 1 },
 };
 
 static int map_create(struct tracer *tracer, enum tracer_map m, uint64_t entries)

@@ -459,14 +459,16 @@ static void imply_rotate(struct config *cfg)
 }
 
 /*
- * Sums of CPU scheduling, and rows of waits, are on by default, as the report needs them, but not with --all. Probes
- * that are on by default, and that a kernel may refuse (these sums, page faults), may be missing. A probe that the user
- * requests may not.
+ * Sums of CPU scheduling and of calls on sockets, and rows of waits, are on by default, as the report needs them, but
+ * not with --all. Probes that are on by default, and that a kernel may refuse (these sums, page faults), may be
+ * missing. A probe that the user requests may not.
  */
 static void imply_optional(struct config *cfg)
 {
 	if (cfg->all)
-		cfg->probes &= ~(PROBE_BIT(DLT_sched) | PROBE_BIT(DLT_waits)) | cfg->probes_named;
+		cfg->probes &=
+			~(PROBE_BIT(DLT_net) | PROBE_BIT(DLT_sched) | PROBE_BIT(DLT_sockets) | PROBE_BIT(DLT_waits)) |
+			cfg->probes_named;
 	cfg->may_lack = probe_mask_of(PROBE_MAY_LACK, 0) & ~cfg->probes_named;
 }
 
@@ -508,6 +510,8 @@ const char *start_config_finish(struct config *cfg)
 		cfg->access = ACCESS_FAULTS;
 	if (cfg->probes >> DLT_alloc & 1)
 		cfg->probes |= PROBE_BIT(DLT_sites);
+	if (cfg->probes >> DLT_net & 1)
+		cfg->probes |= PROBE_BIT(DLT_sockets);
 	imply_rotate(cfg);
 	if (!*cfg->experiment)
 		experiment_name(cfg, cfg->experiment, sizeof(cfg->experiment));

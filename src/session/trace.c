@@ -115,6 +115,7 @@ static int load(struct session *session)
 		.buffer_bytes = cfg->buffer_bytes,
 		.all = cfg->all,
 		.no_args = cfg->no_args,
+		.net_rows = cfg->probes_named >> DLT_net & 1,
 		.functions = wants_functions(cfg),
 		.frames = frames_wanted(cfg),
 		.cgroups = cfg->cgroups.n || cfg->containers.n,

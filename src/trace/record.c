@@ -337,7 +337,14 @@ static char *put_real(char *out, enum field_kind kind, const struct dlt_file_at 
 static char *put_peer(char *out, const struct dlt_peer *peer)
 {
 	char addr[INET6_ADDRSTRLEN];
+	uint32_t vsock[2]; /* context and port */
 
+	if (peer->family == AF_VSOCK) {
+		memcpy(vsock, peer->addr, sizeof(vsock));
+		out = text_put_u64(out, vsock[0]);
+		*out++ = ':';
+		return text_put_u64(out, vsock[1]);
+	}
 	if (!inet_ntop(peer->family, peer->addr, addr, sizeof(addr))) {
 		*out++ = '-';
 		return out;

@@ -24,7 +24,7 @@ PLAIN_LINE = re.compile(r"[\t!$-[\]-~]*").fullmatch  # nothing needs an escape, 
 MAY_MISS = () if os.environ.get("VM") else ("sched_switch",)
 MAY_NOT_END = not os.environ.get("VM")  # the end of a request: it then has no row, or one without an end
 MAY_BE_UNKNOWN = {"RET", "RETURNED", "STATUS", "VFS_LAT_NS", "DISK_BYTES", "OFFSET", "FID", "FILE", "PAGES",
-                  "REALPATH", "BY"}
+                  "REALPATH", "BY", "BYTES", "AGAIN", "FAILED"}
 gc.disable()  # a trace is hundreds of thousands of objects without circles
 
 

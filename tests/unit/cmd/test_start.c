@@ -69,7 +69,8 @@ static void has_defaults(void **state)
 	assert_null(cfg.collectors);
 	assert_string_equal(cfg.experiment, "all");
 	assert_int_equal(cfg.probes,
-			 PROBES_DEFAULT & ~(PROBE_BIT(DLT_sched) | PROBE_BIT(DLT_waits) | PROBE_BIT(DLT_printed)));
+			 PROBES_DEFAULT & ~(PROBE_BIT(DLT_net) | PROBE_BIT(DLT_sched) | PROBE_BIT(DLT_sockets) |
+					    PROBE_BIT(DLT_waits) | PROBE_BIT(DLT_printed)));
 	assert_int_equal(cfg.backends, 0);
 	assert_int_equal(cfg.interval_ns, NSEC_PER_SEC);
 	assert_int_equal(cfg.cpu_each_ns, 0);
@@ -168,8 +169,9 @@ static void values_reach_the_config(void **state)
 	assert_int_equal(cfg.report, REPORT_SCREEN);
 	accept(ARGS("--all", "--report=none", "-P", "-open"));
 	assert_int_equal(cfg.report, REPORT_NONE);
-	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_sched) &
-					     ~PROBE_BIT(DLT_waits) & ~PROBE_BIT(DLT_printed));
+	assert_int_equal(cfg.probes, PROBES_DEFAULT & ~PROBE_BIT(DLT_open) & ~PROBE_BIT(DLT_net) &
+					     ~PROBE_BIT(DLT_sched) & ~PROBE_BIT(DLT_sockets) & ~PROBE_BIT(DLT_waits) &
+					     ~PROBE_BIT(DLT_printed));
 }
 
 static void scheduling_is_summed_up_for_a_target(void **state)

@@ -19,12 +19,14 @@
 #include "dlt/files.h"
 #include "dlt/marks.h"
 #include "dlt/mmap.h"
+#include "dlt/net.h"
 #include "dlt/open.h"
 #include "dlt/pids.h"
 #include "dlt/printed.h"
 #include "dlt/rollup.h"
 #include "dlt/sched.h"
 #include "dlt/sched_switch.h"
+#include "dlt/sockets.h"
 #include "dlt/sync.h"
 #include "dlt/time_align.h"
 #include "dlt/vfs_rw.h"
@@ -61,6 +63,9 @@ static const struct {
 		       "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET ADDR LEN PROT FLAGS FD OFFSET "
 		       "OLD_ADDR OLD_LEN FID FILE",
 		       sizeof(struct dlt_mmap), CALLS },
+	[DLT_net] = { "net",
+		      "TIMESTAMP TIME PID TID COMM CALL RW SPAN_NS COUNT BYTES AGAIN FAILED TIME_NS MAX_NS RET FID",
+		      sizeof(struct dlt_net), PROBE_SELECTABLE | PROBE_OF_TARGET | PROBE_MAY_LACK },
 	[DLT_open] = { "open",
 		       "TIMESTAMP TIME PID TID COMM FUNC LAT_NS VFS_LAT_NS RET FLAGS MODE FID FILE PATH "
 		       "REALPATH",
@@ -80,6 +85,11 @@ static const struct {
 			       "TIMESTAMP TIME CPU PREV_PID PREV_TID PREV_COMM PREV_STATE NEXT_PID NEXT_TID NEXT_COMM "
 			       "RUN_NS WAIT_NS",
 			       sizeof(struct dlt_sched_switch), ON_DEMAND },
+	[DLT_sockets] = { "sockets",
+			  "TIMESTAMP TIME PID TID COMM FID STATE FAMILY TYPE PROTO LOCAL PEER PATH PEER_PID SPAN_NS "
+			  "RECEIVED SENT CONNECT_NS FIRST_NS RESENT",
+			  sizeof(struct dlt_sockets),
+			  PROBE_SELECTABLE | PROBE_MAY_LACK | PROBE_REFERENCE | PROBE_WHOLE },
 	[DLT_sync] = { "sync", "TIMESTAMP TIME PID TID COMM FUNC LAT_NS RET FD OFFSET LEN FID FILE",
 		       sizeof(struct dlt_sync), CALLS },
 	[DLT_time_align] = { "time_align", "TIMESTAMP TIME REALTIME_NS BOOTTIME_NS ERROR_NS EVENT",

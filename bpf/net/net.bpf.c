@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The calls that are of sockets alone. Those of files, read to splice, count here from vfs_rw.bpf.c. */
+#include "net/net.bpf.h"
+
+#define MSG_PEEK 2 /* linux/socket.h */
+#define EINPROGRESS 115 /* asm-generic/errno.h */
+
+/* The bytes that a call on messages moved, which returned RET: none that it has only looked at. */
+static __always_inline __u64 moved(const struct dlt_call *call, long ret)
+{
+	__u64 flags = call->shape & DLT_NET_FLAGS_3 ? call->args[3] : call->args[2];
+
+	return ret <= 0 || (!(call->shape & DLT_NET_SENDS) && flags & MSG_PEEK) ? 0 : ret;
+}
+
+static __always_inline __u32 dir_of(const struct dlt_call *call)
+{
+	return call->shape & DLT_NET_SENDS ? DLT_NET_W : DLT_NET_R;
+}
+
+/* recvfrom, recvmsg, sendto, sendmsg */
+CALL_END(net_exit)
+{
+	long ret = call_result(ctx);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+
+	if (!call)
+		return 0;
+	net_used(call->args[0], dir_of(call), moved(call, ret), ret);
+	call_end(call, tid);
+	return 0;
+}
+
+#define BATCH 32
+/* Returns the bytes of messages FROM to TO, at most a batch, of the list at ADDR. */
+__noinline __u64 batch_bytes(__u64 addr, __u32 from, __u32 to)
+{
+	struct mmsghdr *list = (void *)addr;
+	__u64 sum = 0;
+	__u32 len;
+
+	for (__u32 i = 0; i < BATCH && from + i < to; i++)
+		if (!bpf_probe_read_user(&len, sizeof(len), &list[from + i].msg_len))
+			sum += len;
+	return sum;
+}
+
+/* recvmmsg, sendmmsg: they return the number of messages, whose bytes they write into the list. */
+CALL_END(net_many_exit)
+{
+	long ret = call_result(ctx);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	__u64 bytes = 0;
+
+	if (!call)
+		return 0;
+	for (__u32 i = 0; i < DLT_NET_MESSAGES_MAX && moved(call, ret) > i; i += BATCH)
+		bytes += batch_bytes(call->args[1], i, ret);
+	net_used(call->args[0], dir_of(call), bytes, ret);
+	call_end(call, tid);
+	return 0;
+}
+
+/* The connection is another socket than the one that is called. */
+CALL_END(net_accept_exit)
+{
+	long ret = call_result(ctx);
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct dlt_file_id id;
+	struct file *file;
+
+	if (!call)
+		return 0;
+	net_used(call->args[0], DLT_NET_NEITHER, 0, ret);
+	file = ret >= 0 ? file_of_fd(task, ret) : NULL;
+	if (file && file_is_socket(file))
+		socket_note(task, file, call, &id);
+	call_end(call, tid);
+	return 0;
+}
+
+CALL_END(net_connect_exit)
+{
+	long ret = call_result(ctx);
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct file *file = call ? file_of_fd(task, call->args[0]) : NULL;
+	struct dlt_socket *entry = NULL;
+	struct net_use use = {};
+
+	if (!call)
+		return 0;
+	use.key.tid = tid;
+	use.key.call = call->nr;
+	use.ret = ret;
+	if (file && file_is_socket(file))
+		entry = socket_note(task, file, call, &use.key.id);
+	if (entry && (!ret || ret == -EINPROGRESS)) {
+		entry->connect_at_ns = call->start_ns;
+		entry->row.connect_ns = ret ? DLT_NONE : bpf_ktime_get_ns() - call->start_ns;
+		entry->row.first_ns = DLT_NONE;
+	}
+	net_count(&use, call, task, true);
+	call_end(call, tid);
+	return 0;
+}

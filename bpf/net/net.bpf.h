@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Calls on sockets. What a call has done is added to its thread's cell for the socket, which the daemon has sent each
+ * interval (bpf/net/sockets.bpf.c). A connect, and a call of 1 ms, has a row of its own instead, as has a call for
+ * which there is no cell: nothing is dropped, and no call is in both.
+ */
+#ifndef NET_BPF_H
+#define NET_BPF_H
+
+#include "net/socket.bpf.h"
+
+#include "dlt/net.h"
+
+#define EAGAIN 11 /* asm-generic/errno-base.h */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct dlt_net_key);
+	__type(value, struct dlt_net_cell);
+} dlt_net_cells SEC(".maps");
+
+/* --- the socket ------------------------------------------------------------------------------------ */
+
+/* Notes FILE's socket, which is not known, as ID. */
+static __noinline struct dlt_socket *socket_begin(struct task_struct *task, struct file *file,
+						  const struct dlt_call *call, struct dlt_file_id *id)
+{
+	/* in scratch, behind what the name of a file takes: it is too large for the stack */
+	struct scratch *s = scratch_get();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_socket *entry;
+
+	if (!s)
+		return NULL;
+	file_note(task, file, call, tid, id);
+	entry = (struct dlt_socket *)s->rec;
+	__builtin_memset(entry, 0, sizeof(*entry));
+	entry->socket = (__u64)BPF_CORE_READ(file, private_data);
+	entry->inode = (__u64)BPF_CORE_READ(file, f_inode);
+	entry->sock = load_u64(entry->socket + bpf_core_field_offset(struct socket, sk));
+	entry->begin_ns = call->start_ns;
+	entry->row.id = *id;
+	entry->row.connect_ns = entry->row.first_ns = DLT_NONE;
+	entry->row.hdr.tgid = call->tgid;
+	entry->row.hdr.tid = tid;
+	comm_read(entry->row.hdr.comm, task);
+	if (bpf_map_update_elem(&dlt_sockets, id, entry, BPF_NOEXIST) && !bpf_map_lookup_elem(&dlt_sockets, id))
+		count_lost_room(DLT_sockets);
+	return bpf_map_lookup_elem(&dlt_sockets, id);
+}
+
+/* The addresses of ENTRY are others than in its last row, or it has none yet. */
+static __noinline int socket_tell(struct dlt_socket *entry, __u64 mark)
+{
+	__u64 sock = entry->sock;
+
+	if (sock_is_over(&entry->row, sock)) {
+		entry->mark = mark;
+		return 0;
+	}
+	sock_fill(&entry->row, sock);
+	entry->row.resent = sock_resent(sock);
+	if (socket_send(entry, DLT_SOCKET_OPEN))
+		entry->mark = mark;
+	return 0;
+}
+
+/* FILE, which is a socket, has been used in CALL: ID is its identity. Returns NULL where there is no room for it. */
+static __always_inline struct dlt_socket *socket_note(struct task_struct *task, struct file *file,
+						      const struct dlt_call *call, struct dlt_file_id *id)
+{
+	struct dlt_socket *entry;
+	__u64 mark;
+
+	id_begin(KLOAD(file, f_inode), id);
+	entry = bpf_map_lookup_elem(&dlt_sockets, id);
+	if (!entry)
+		entry = socket_begin(task, file, call, id);
+	if (!entry)
+		return NULL;
+	mark = sock_mark(entry->sock) | 1; /* 0: it has no row yet */
+	if (mark != entry->mark)
+		socket_tell(entry, mark);
+	return entry;
+}
+
+/* --- sums and rows ----------------------------------------------------------------------------------- */
+
+/* What a call has done with a socket. */
+struct net_use {
+	struct dlt_net_key key;
+	__u64 bytes, ns;
+	__s64 ret;
+};
+
+static __always_inline bool use_failed(const struct net_use *use)
+{
+	return use->ret < 0 && use->ret != -EAGAIN;
+}
+
+static __noinline int net_row(const struct net_use *use, const struct dlt_call *call, struct task_struct *task)
+{
+	struct dlt_net *rec = rec_reserve(DLT_net, sizeof(*rec), false);
+
+	if (!rec)
+		return 0;
+	rec->id = use->key.id;
+	rec->count = 1;
+	rec->bytes = use->bytes;
+	rec->again = use->ret == -EAGAIN;
+	rec->failed = use_failed(use);
+	rec->ret = use->ret;
+	rec->call = use->key.call;
+	rec->dir = use->key.dir;
+	hdr_fill(&rec->hdr, call, task, use->key.tid, sizeof(*rec));
+	rec->hdr.probe = DLT_net;
+	rec->hdr.func = 0;
+	rec->ns = rec->max_ns = rec->hdr.lat_ns;
+	rec_submit(rec, DLT_net);
+	return 0;
+}
+
+static __noinline struct dlt_net_cell *cell_make(const struct dlt_net_key *key, const struct dlt_call *call)
+{
+	struct dlt_net_cell cell = { .tgid = call->tgid, .sent_at_ns = call->start_ns };
+
+	bpf_map_update_elem(&dlt_net_cells, key, &cell, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&dlt_net_cells, key);
+}
+
+static __always_inline void cell_add(volatile struct dlt_net_cell *cell, const struct net_use *use,
+				     struct task_struct *task)
+{
+	if (use->ns > cell->max_ns || cell->count == cell->sent_count)
+		cell->max_ns = use->ns;
+	comm_read((char *)cell->comm, task);
+	cell->bytes += use->bytes;
+	cell->again += use->ret == -EAGAIN;
+	cell->failed += use_failed(use);
+	cell->ns += use->ns;
+	cell->count++; /* last: the sender looks at it first */
+}
+
+/* Whether sums are sent: not where the kernel has refused the programs that do that. */
+static __always_inline bool net_sums(void)
+{
+	struct dlt_shared *sh = shared();
+
+	return sh && sh->net_sums;
+}
+
+static __always_inline void net_count(const struct net_use *use, const struct dlt_call *call, struct task_struct *task,
+				      bool single)
+{
+	struct dlt_stats *st = stats_of(DLT_net);
+	struct dlt_net_cell *cell = NULL;
+
+	if (!st)
+		return;
+	if (call->probe != DLT_net) /* the dispatcher has counted another probe's call */
+		st->seen++;
+	if (!single && !dlt_cfg.net_rows && use->ns < DLT_NET_ROW_NS && net_sums()) {
+		cell = bpf_map_lookup_elem(&dlt_net_cells, &use->key);
+		if (!cell)
+			cell = cell_make(&use->key, call);
+	}
+	if (!cell) {
+		net_row(use, call, task);
+		return;
+	}
+	cell_add(cell, use, task);
+	st->emitted++;
+}
+
+static __always_inline void socket_moved(struct dlt_socket *entry, const struct net_use *use, __u64 now)
+{
+	if (use->key.dir == DLT_NET_W) {
+		__sync_fetch_and_add(&entry->row.sent, use->bytes);
+		return;
+	}
+	if (use->key.dir != DLT_NET_R)
+		return;
+	if (use->bytes && entry->connect_at_ns && entry->row.first_ns == DLT_NONE)
+		entry->row.first_ns = now - entry->connect_at_ns;
+	__sync_fetch_and_add(&entry->row.received, use->bytes);
+}
+
+/*
+ * This thread's call is ending: it has used descriptor FD, in direction DIR, to move BYTES, and returns RET. A global
+ * function: verified once, not at each caller.
+ */
+__noinline int net_used(__u64 fd, __u32 dir, __u64 bytes, __s64 ret)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct task_struct *task = task_current();
+	struct dlt_call *call = call_find(tid);
+	struct dlt_socket *entry = NULL;
+	struct net_use use = {};
+	struct file *file;
+	__u64 now;
+
+	if (!call)
+		return 0;
+	use.key.tid = tid;
+	use.key.call = call->nr;
+	use.key.dir = dir;
+	use.bytes = bytes;
+	use.ret = ret;
+	now = bpf_ktime_get_ns();
+	use.ns = now - call->start_ns;
+	file = file_of_fd(task, fd);
+	if (file && file_is_socket(file))
+		entry = socket_note(task, file, call, &use.key.id);
+	if (entry)
+		socket_moved(entry, &use, now);
+	net_count(&use, call, task, false);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The sockets that the target's calls have used: bpf/net/socket.bpf.h notes and sends them. */
+#ifndef DLT_SOCKETS_H
+#define DLT_SOCKETS_H
+
+#include "dlt/dlt.h"
+
+enum dlt_socket_state {
+	DLT_SOCKET_OPEN,
+	DLT_SOCKET_CLOSED, /* by the last process that had it */
+};
+
+#define DLT_UNIX_PATH 108 /* linux/un.h: UNIX_PATH_MAX */
+
+/* A socket as of the row's time, and what the target's calls have moved until then. */
+struct dlt_sockets {
+	struct dlt_hdr hdr; /* of the thread that used it first; lat_ns: since then */
+	struct dlt_file_id id;
+	struct dlt_peer local, peer;
+	__u32 family, type, protocol;
+	__u32 state; /* enum dlt_socket_state */
+	__s32 peer_tgid; /* of AF_UNIX; DLT_NONE32: not known */
+	char path[DLT_UNIX_PATH]; /* of AF_UNIX: its own, or the one that it is connected to */
+	__s64 received, sent;
+	__s64 connect_ns; /* DLT_NONE: no connect that waited was seen */
+	__s64 first_ns; /* from the begin of connect to the first byte received; DLT_NONE: likewise */
+	__s64 resent; /* segments that TCP has sent again; DLT_NONE: no TCP */
+};
+
+/* A socket that is known, with its row as it was sent last; later ones differ in what has been moved. */
+struct dlt_socket {
+	__u64 socket, inode, sock; /* the kernel's objects: struct socket, inode, sock */
+	__u64 mark; /* stands for the addresses in the row */
+	__u64 begin_ns;
+	__u64 connect_at_ns; /* begin of the connect; 0: none was seen */
+	struct dlt_sockets row;
+};
+#define DLT_SOCKETS_MAX 8192 /* with their buckets 2.7 MiB */
+
+DLT_ASSERT_SIZE(dlt_sockets, 272);
+DLT_ASSERT_SIZE(dlt_socket, 320);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sockets probe: the sockets of net.out. The kernel side notes them where they are used; each interval this looks
+ * which are still open, and has the sums of calls on them sent (bpf/net/sockets.bpf.c).
+ */
+#include "dlt/sockets.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "dlt/net.h"
+#include "kernel/object.h"
+#include "kernel/skel.h"
+#include "sockets.skel.h"
+#include "trace/probe.h"
+
+static const struct field_name state_names[] = {
+	{ DLT_SOCKET_OPEN, "open" },
+	{ DLT_SOCKET_CLOSED, "closed" },
+	{ 0, NULL },
+};
+static const struct field_name family_names[] = {
+	{ AF_UNIX, "unix" },       { AF_INET, "inet" },     { AF_INET6, "inet6" }, { AF_VSOCK, "vsock" },
+	{ AF_NETLINK, "netlink" }, { AF_PACKET, "packet" }, { 0, NULL },
+};
+static const struct field_name type_names[] = {
+	{ SOCK_STREAM, "stream" },
+	{ SOCK_DGRAM, "dgram" },
+	{ SOCK_SEQPACKET, "seqpacket" },
+	{ SOCK_RAW, "raw" },
+	{ 0, NULL },
+};
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262 /* linux/in.h */
+#endif
+static const struct field_name protocol_names[] = {
+	{ 0, "-" },
+	{ IPPROTO_TCP, "tcp" },
+	{ IPPROTO_UDP, "udp" },
+	{ IPPROTO_ICMP, "icmp" },
+	{ IPPROTO_MPTCP, "mptcp" },
+	{ 0, NULL },
+};
+
+#define AT(member) offsetof(struct dlt_sockets, member)
+static const struct field fields[] = {
+	FIELDS_TIME("CLOCK_MONOTONIC of the row, ns", AT(hdr.ts_ns)),
+	{ "PID", "process that used it first", FIELD_U32, AT(hdr.tgid) },
+	{ "TID", "thread", FIELD_U32, AT(hdr.tid) },
+	{ "COMM", "name of the thread", FIELD_COMM, AT(hdr.comm) },
+	FIELD_FID_OF(struct dlt_sockets, id),
+	{ "STATE", "open; closed by the last process that had it, in the interval before the row", FIELD_NAME,
+	  AT(state), .names = state_names },
+	{ "FAMILY", "inet inet6 unix vsock netlink packet, or the number of AF_*", FIELD_NAME, AT(family),
+	  .names = family_names },
+	{ "TYPE", "stream dgram seqpacket raw", FIELD_NAME, AT(type), .names = type_names },
+	{ "PROTO", "tcp udp icmp mptcp, or the number of another one; - none", FIELD_NAME, AT(protocol),
+	  .names = protocol_names },
+	{ "LOCAL", "its own address and port; of vsock the context and the port", FIELD_PEER, AT(local) },
+	{ "PEER", "the remote end's", FIELD_PEER, AT(peer) },
+	{ "PATH", "of a Unix socket: the path that it is bound to, or connected to; @NAME where that is no file",
+	  FIELD_STR, AT(path), DLT_UNIX_PATH },
+	{ "PEER_PID", "of a Unix socket: process at the other end, as SO_PEERCRED has it", FIELD_S32, AT(peer_tgid) },
+	{ "SPAN_NS", "time since it was used first, ns", FIELD_U64, AT(hdr.lat_ns) },
+	{ "RECEIVED", "bytes that the target's calls have received from it", FIELD_S64, AT(received), .unit = "bytes" },
+	{ "SENT", "bytes that they have sent", FIELD_S64, AT(sent), .unit = "bytes" },
+	{ "CONNECT_NS", "duration of the connect, ns; - where none was seen, or it did not wait", FIELD_S64,
+	  AT(connect_ns) },
+	{ "FIRST_NS", "from the begin of connect to the first byte received, ns", FIELD_S64, AT(first_ns) },
+	{ "RESENT", "segments that TCP has sent again; - no TCP", FIELD_S64, AT(resent) },
+};
+#undef AT
+
+static int sockets_open(struct probe_object *object, const struct dlt_config *cfg, const struct kernel_btf *kernel)
+{
+	int r = SKEL_OPEN(sockets, object, cfg, kernel);
+	const struct sockets_bpf *skel = object->owner;
+
+	if (r < 0)
+		return r;
+	bpf_program__set_autoattach(skel->progs.net_send, false);
+	bpf_program__set_autoattach(skel->progs.socket_look, false);
+	return 0;
+}
+
+/* Elements that are read at a time. */
+#define BATCH 256
+struct batch {
+	union {
+		struct dlt_net_key cell_keys[BATCH];
+		struct dlt_file_id ids[BATCH];
+	};
+	union {
+		struct dlt_net_cell cells[BATCH];
+		struct dlt_socket sockets[BATCH];
+	};
+};
+
+/* A map, and what is done with each of its elements, which is element I of a batch. */
+struct walk {
+	const struct bpf_map *map;
+	int (*visit)(const struct sockets_bpf *skel, const struct batch *batch, uint32_t i);
+};
+
+static int walk_batch(const struct sockets_bpf *skel, const struct walk *walk, struct batch *batch)
+{
+	uint32_t at = 0, n;
+	bool more = true;
+	int r = 0;
+
+	for (bool first = true; more && !r; first = false) {
+		n = BATCH;
+		/* a batch must have room for all of a bucket: there are as many buckets as elements */
+		if (bpf_map_lookup_batch(bpf_map__fd(walk->map), first ? NULL : &at, &at, batch->ids, batch->sockets,
+					 &n, NULL) < 0) {
+			r = errno == ENOENT ? 0 : -errno;
+			more = false;
+		}
+		for (uint32_t i = 0; i < n && !r; i++)
+			r = walk->visit(skel, batch, i);
+	}
+	return r;
+}
+
+static uint64_t dev_gen(const struct dlt_file_id *id)
+{
+	return id->dev | (uint64_t)id->gen << 32;
+}
+
+/* Has what a cell has gained sent; one that has gained nothing, and will not, as its thread has ended, makes room. */
+static int cell_visit(const struct sockets_bpf *skel, const struct batch *batch, uint32_t i)
+{
+	const struct dlt_net_key *key = &batch->cell_keys[i];
+	const struct dlt_net_cell *cell = &batch->cells[i];
+	struct dlt_socket socket;
+
+	if (cell->count != cell->sent_count)
+		return object_run(skel->progs.net_send,
+				  (uint64_t[]){ key->id.ino, dev_gen(&key->id),
+						key->tid | (uint64_t)key->call << 32 | (uint64_t)key->dir << 48 },
+				  3);
+	if ((kill((pid_t)key->tid, 0) < 0 && errno == ESRCH) ||
+	    (key->id.ino && bpf_map_lookup_elem(bpf_map__fd(skel->maps.dlt_sockets), &key->id, &socket) < 0))
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.dlt_net_cells), key);
+	return 0;
+}
+
+static int socket_visit(const struct sockets_bpf *skel, const struct batch *batch, uint32_t i)
+{
+	return object_run(skel->progs.socket_look, (uint64_t[]){ batch->ids[i].ino, dev_gen(&batch->ids[i]) }, 2);
+}
+
+/* The sums first: what a row of a socket says has then rows. */
+static int sockets_emit(struct probe_object *object, enum probe_emit when)
+{
+	struct sockets_bpf *skel = object->owner;
+	const struct walk walks[] = { { skel->maps.dlt_net_cells, cell_visit },
+				      { skel->maps.dlt_sockets, socket_visit } };
+	struct batch *batch;
+	int r = 0;
+
+	if (when == PROBE_EMIT_STOP)
+		skel->bss->ended = 1;
+	if (when == PROBE_EMIT_BEGIN || when == PROBE_EMIT_STOP)
+		return 0;
+	batch = malloc(sizeof(*batch));
+	if (!batch)
+		return -ENOMEM;
+	for (size_t i = 0; !r && i < ARRAY_SIZE(walks); i++)
+		r = walk_batch(skel, &walks[i], batch);
+	free(batch);
+	return r;
+}
+
+const struct probe sockets_probe = {
+	.name = "sockets",
+	.help = "the sockets of net.out, by their FIDs: addresses, bytes, time to the first byte",
+	PROBE_FIELDS(fields),
+	.rec_size = sizeof(struct dlt_sockets),
+	.flags = PROBE_SELECTABLE | PROBE_MAY_LACK | PROBE_REFERENCE | PROBE_WHOLE,
+	.open = sockets_open,
+	.emit = sockets_emit,
+};
