@@ -15,6 +15,7 @@
 #include "report/files/datasets.h"
 #include "report/files/meta.h"
 #include "report/files/path_filter.h"
+#include "report/files/peers.h"
 #include "report/files/spreads.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
@@ -171,6 +172,7 @@ const struct report_part *const report_parts[] = {
 	&report_uses_part,
 	&report_spreads_part,
 	&report_streams_part,
+	&report_peers_part,
 	&report_path_part,
 	&report_failed_part,
 	&report_hang_part,

@@ -255,6 +255,7 @@ struct report {
 	/* Uses of files by processes; pipes, sockets and the like. */
 	struct report_uses *uses;
 	struct report_streams *streams;
+	struct report_peers *peers; /* of sockets */
 	struct report_datasets *datasets; /* likewise */
 	struct report_causes *causes; /* of the disks' work */
 	struct report_faults *faults; /* that waited for a disk */

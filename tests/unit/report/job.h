@@ -41,6 +41,8 @@ enum file {
 	MARKS,
 	REGIONS,
 	RECLAIM,
+	NET,
+	SOCKETS,
 	N_FILES
 };
 
@@ -64,6 +66,10 @@ static const struct {
 	[CPU] = { "cpu", "CLOCK\tCPU\t%usr\t%idle" },
 	[MARKS] = { "marks", "PID\tTEXT" },
 	[RECLAIM] = { "reclaim", "PID\tTID\tCOMM\tKIND\tLAT_NS\tPAGES" },
+	[NET] = { "net", "PID\tTID\tCOMM\tCALL\tRW\tSPAN_NS\tCOUNT\tBYTES\tAGAIN\tFAILED\tTIME_NS\tMAX_NS\tRET\tFID" },
+	[SOCKETS] = { "sockets",
+		      "PID\tTID\tCOMM\tFID\tSTATE\tFAMILY\tTYPE\tPROTO\tLOCAL\tPEER\tPATH\tPEER_PID\tSPAN_NS\tRECEIVED\tSENT\t"
+		      "CONNECT_NS\tFIRST_NS\tRESENT" },
 	[REGIONS] = { "regions", "PID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE\tARGS" },
 };
 

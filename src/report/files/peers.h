@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sums of net.out and sockets.out by peer: the remote address and port, the path of a Unix socket, or its process.
+ * Bounded: peers without room are only in the sums of all.
+ */
+#ifndef REPORT_FILES_PEERS_H
+#define REPORT_FILES_PEERS_H
+
+#include "report/scan/scan.h"
+
+struct report_part;
+
+#define PEERS_MAX 4096
+#define PEERS_SHOWN 20
+#define PEER_NAME_MAX 128
+
+struct report_peer {
+	char name[PEER_NAME_MAX]; /* escaped as in sockets.out; "": all the others */
+	char family[16];
+	uint64_t sockets, connects, resent;
+	uint64_t received, sent; /* bytes */
+	uint64_t calls, again, failed, time_ns, max_ns;
+	uint64_t connect_ns, connected; /* the connects that waited */
+	uint64_t first_ns, answered; /* from the connect to the first byte */
+};
+
+struct report_peers {
+	struct table sockets; /* by FID */
+	struct table peers; /* by a hash of the name */
+	struct report_peer all;
+	struct report_peer row[PEERS_SHOWN + 1]; /* those with the most time in calls; the last is of all others */
+	uint32_t n;
+};
+
+extern const struct report_part report_peers_part;
+
+#endif
