@@ -142,23 +142,20 @@ static __always_inline bool sock_is_over(const struct dlt_sockets *row, __u64 so
 	return row->local.port && !BPF_CORE_READ(sk, __sk_common.skc_num);
 }
 
-/* Returns a number that changes with the addresses of SOCK. */
+#define SOCK_WORD(sock, type, member) load_u64((sock) + bpf_core_field_offset(struct type, member))
+
+/* Returns a number that changes with the addresses of SOCK. Each call on a socket asks for it, so it is by plain loads.
+ */
 static __always_inline __u64 sock_mark(__u64 sock)
 {
-	const struct sock *sk = (void *)sock;
+	__u16 family = SOCK_WORD(sock, sock, __sk_common.skc_family);
 	const struct vsock_sock___dlt *vsk = (void *)sock;
-	__u16 family = 0;
-	__u64 mark[2] = {};
 
-	bpf_core_read(&family, sizeof(family), &sk->__sk_common.skc_family);
-	if (family == AF_INET || family == AF_INET6) {
-		bpf_core_read(&mark[0], sizeof(mark[0]), &sk->__sk_common.skc_addrpair);
-		bpf_core_read(&mark[1], sizeof(__u32), &sk->__sk_common.skc_portpair);
-		return mark[0] * 31 + mark[1];
-	}
+	if (family == AF_INET || family == AF_INET6)
+		return SOCK_WORD(sock, sock, __sk_common.skc_addrpair) * 31 +
+		       (__u32)SOCK_WORD(sock, sock, __sk_common.skc_portpair);
 	if (family == AF_UNIX)
-		return (__u64)BPF_CORE_READ((const struct unix_sock *)sk, peer) ^
-		       (__u64)BPF_CORE_READ((const struct unix_sock *)sk, addr);
+		return SOCK_WORD(sock, unix_sock, peer) ^ SOCK_WORD(sock, unix_sock, addr);
 	if (family == AF_VSOCK && bpf_core_field_exists(vsk->remote_addr))
 		return BPF_CORE_READ(vsk, remote_addr.svm_port) | (__u64)BPF_CORE_READ(vsk, local_addr.svm_port) << 32;
 	return 0;
