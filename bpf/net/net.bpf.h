@@ -51,7 +51,7 @@ static __noinline struct dlt_socket *socket_begin(struct task_struct *task, stru
 }
 
 /* The addresses of ENTRY are others than in its last row, or it has none yet. */
-static __noinline int socket_tell(struct dlt_socket *entry, __u64 mark)
+static __noinline int socket_report(struct dlt_socket *entry, __u64 mark)
 {
 	__u64 sock = entry->sock;
 
@@ -81,7 +81,7 @@ static __always_inline struct dlt_socket *socket_note(struct task_struct *task, 
 		return NULL;
 	mark = sock_mark(entry->sock) | 1; /* 0: it has no row yet */
 	if (mark != entry->mark)
-		socket_tell(entry, mark);
+		socket_report(entry, mark);
 	return entry;
 }
 

@@ -9,7 +9,7 @@
 
 bool window_keeps_whole(const char *name)
 {
-	static const char *const whole[] = { "files", "pids", "sites", "time_align" };
+	static const char *const whole[] = { "files", "pids", "sites", "sockets", "time_align" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
 		if (strcmp(name, whole[i]) == 0)
