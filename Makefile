@@ -425,6 +425,7 @@ INSTALL_LIST = \
 	644:$(B)/duckdb.sql:$(datadir) \
 	$(patsubst %,644:%:$(datadir)/python/site,$(SITE)) \
 	644:include/dltraced.h:$(includedir) \
+	$(patsubst %,644:%:$(includedir)/dltraced/dftracer,$(sort $(wildcard include/dftracer/*))) \
 	644:scripts/dltraced.pc.in:$(pkgconfigdir):dltraced.pc \
 	$(call scripts_of,slurm) $(call scripts_of,recipes) \
 	$(patsubst %,644:%:$(datadir)/python/dltraced,$(sort $(wildcard python/dltraced/*.py))) \
@@ -475,6 +476,7 @@ uninstall:
 	$(Q)[ -z "$(CONFIG_FILE)" ] || ! cmp -s $(CONFIG_FILE) "$(DESTDIR)$(CONFIG)" || rm -f "$(DESTDIR)$(CONFIG)"
 	$(Q)for d in "$(docdir)/examples" "$(docdir)/docs/traces" "$(docdir)/docs" "$(docdir)" "$(datadir)/slurm" "$(datadir)/recipes" \
 		"$(datadir)/python/dltraced/dftracer" "$(datadir)/python/dltraced/site" "$(datadir)/python/dltraced" "$(datadir)/python/site" "$(datadir)/python" "$(datadir)" "$(libdir)" \
+		"$(includedir)/dltraced/dftracer" "$(includedir)/dltraced" \
 		"$(sysconfdir)/dltraced/conf.d" "$(sysconfdir)/dltraced"; do \
 		[ ! -d "$(DESTDIR)$$d" ] || rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$d"; done
 	$(Q)$(if $(TO_SYSTEM),,$(for_each) while case $$dir in ($(PREFIX)/*) ;; (*) false ;; esac; do \

@@ -4,7 +4,7 @@
 # A program for DFTracer, and its `spawn' pool, runs unchanged under `dltraced start', under `python -m dltraced', and by a
 # launcher that calls install(): each function is a region. All public names of DFTracer's wheel are there. No call raises,
 # whatever is asked for; that is said once for all processes of the job. DFTRACER_ENABLE=0 leaves no regions and says
-# nothing, DFTRACER_INC_METADATA=0 no arguments.
+# nothing, DFTRACER_INC_METADATA=0 no arguments. A program for its C and C++ API leaves its regions, too.
 . "${0%/*}/../lib.sh"
 python
 version=$(python3 -c 'import sys; print(sys.version_info >= (3, 9))') && [ "$version" = True ] || skip "Python 3.9"
@@ -114,3 +114,26 @@ PYTHONPATH=$package python3 "$here/../workloads/dftracer_names.py" >got 2>err ||
 equal "names" "$(cat got)" "830 dftracer.python.no_such_name"
 PYTHONPATH=$package python3 "$here/../workloads/dftracer_odd.py" >got 2>err || fail "odd calls: $(cat err)"
 equal "odd calls" "$(cat got)" "159 calls, 0 raised"
+
+wanted_of() {
+	tr ' ' '\t' <<ROWS
+meta key - - value
+meta ranks - - -4
+$1 BLOCK - - n=1
+$1 CUSTOM - - key=value
+$1 work - 1 -
+$1 BLOCK - - n=2
+$1 CUSTOM - - key=value
+$1 work - 2 -
+ROWS
+}
+trace -P regions,time_align -- "$W/dftracer_regions" || fail "C: status $?"
+rows >got
+wanted_of C_APP | cmp -s - got || fail "C: $(wanted_of C_APP | diff - got)"
+equal "rows of C where it is off" "$(DFTRACER_ENABLE=0 trace -P regions,time_align -- "$W/dftracer_regions" && rows | grep -vc '^meta')" 0
+command -v c++ >/dev/null || exit 0
+c++ -Wall -Wextra -Werror -std=c++11 -x c++ -I"$here/../../include" -o cpp "$here/../workloads/dftracer_regions.c" || fail "C++ does not compile"
+trace -P regions,time_align -- ./cpp || fail "C++: status $?"
+rows >got
+wanted_of CPP_APP | cmp -s - got || fail "C++: $(wanted_of CPP_APP | diff - got)"
+equal "RET of C++" "$(sed 1,2d "$t/regions.out" | cut -f 6,7,9 | grep -c "CPP_APP	work	-1")" 1

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For programs that include it by this name. */
+#include "dftracer.h"
