@@ -8,10 +8,10 @@ import sys
 import dltraced.dftracer
 
 dltraced.dftracer.install()
-from dltraced.dftracer import _said
+from dltraced.dftracer import _tally
 
 unknown = []
-_said.count = unknown.append
+_tally.count = unknown.append
 n = 0
 for line in pathlib.Path(__file__).with_suffix(".txt").read_text().splitlines()[1:]:
     where, *names = line.split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable, Iterator
 
-from . import _said
+from . import _tally
 
 
 class Anything:
@@ -39,7 +39,7 @@ def items(iterable: Any) -> Iterator:
     except TypeError:
         if hasattr(iterable, "__aiter__"):
             return iterable
-        _said.count(f"a {type(iterable).__name__} to iterate over")
+        _tally.count(f"a {type(iterable).__name__} to iterate over")
         return iter(())
 
 
@@ -77,15 +77,15 @@ class method:  # noqa: N801 - a decorator
     def _call(self, owner: Any, *args: Any, **kwargs: Any) -> Any:
         name = self._function.__qualname__
         if len(args) >= self._most:
-            _said.count(f"further arguments of {name}")
+            _tally.count(f"further arguments of {name}")
             args = args[:self._most - 1]
         for key in kwargs.keys() - self._known:
-            _said.count(f"argument {key} of {name}")
+            _tally.count(f"argument {key} of {name}")
             del kwargs[key]
         try:
             return self._function(owner, *args, **kwargs)
         except Exception as error:
-            _said.count(f"{name} with these values: {type(error).__name__}")
+            _tally.count(f"{name} with these values: {type(error).__name__}")
             return self._answer(owner, args)
 
 
@@ -99,7 +99,7 @@ class OfClasses(type):
 def unknown(of: str, name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
-    _said.count(f"{of}.{name}")
+    _tally.count(f"{of}.{name}")
     return Anything()
 
 

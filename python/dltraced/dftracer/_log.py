@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Iterator, Optional
 
 from .. import _decorate, _implementation as implementation, mark, meta, region
-from . import _running, _said
+from . import _running, _tally
 from ._lenient import Lenient, items, method
 from ._names import DFTRACER_ENABLE, EntityRelation
 from ._timed import takes, timed
@@ -85,7 +85,7 @@ class dftracer(Lenient):  # noqa: N801 - its name
         """A region that lasted DURATION and ends now: the program says so when it is over."""
         lasted = number(duration)
         if lasted is None:
-            _said.count("log_event without a duration")
+            _tally.count("log_event without a duration")
         if lasted is None or not DFTRACER_ENABLE:
             return
         fields = {}
@@ -155,14 +155,14 @@ def _relation(relation: Any) -> str:
         return text(relation)
 
 
-_said_dirs: set[str] = set()
+_dirs_sent: set[str] = set()
 
 
 def _data_dirs(dirs: Any) -> None:
     """Tells the trace, so that a report may leave out other files: the record is whole."""
     named = text(dirs) if dirs else ""
-    if named and named not in _said_dirs and named != "all":
-        _said_dirs.add(named)
+    if named and named not in _dirs_sent and named != "all":
+        _dirs_sent.add(named)
         meta("DFTRACER_DATA_DIR", named)
 
 
@@ -172,7 +172,7 @@ class dft_fn(Lenient):  # noqa: N801 - its name
     def __init__(self, cat: Any = "unknown", name: Any = None, epoch: Any = None, step: Any = None, image_idx: Any = None,
                  image_size: Any = None, enable: Any = True, *more: Any, **unknown: Any) -> None:
         for key in (*unknown, *(("further ones",) if more else ())):
-            _said.count(f"argument {key} of dft_fn")
+            _tally.count(f"argument {key} of dft_fn")
         self._enabled = enabled(enable)
         self._cat, self._name = cat, named(name) or sys._getframe(1).f_code.co_name
         self._given = fields_of(epoch, step, image_idx, image_size)

@@ -7,7 +7,7 @@ import inspect
 from typing import Any, Callable, Optional
 
 from .. import _decorate
-from . import _running, _said
+from . import _running, _tally
 from ._names import WITH_ARGUMENTS
 from ._values import NAMES, NUMBERS, fields_of
 
@@ -69,7 +69,7 @@ def timed(owner: Any, function: Any, make: Callable[[], Any], take: Optional[Tak
             if take is not None:
                 take(made, args, kwargs)
         except Exception as error:
-            _said.count(f"arguments of {getattr(function, '__qualname__', 'a function')}: {type(error).__name__}")
+            _tally.count(f"arguments of {getattr(function, '__qualname__', 'a function')}: {type(error).__name__}")
             made = make()
         outer = _running.get()
         _running.put((owner, made, outer))

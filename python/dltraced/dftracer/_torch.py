@@ -7,7 +7,7 @@ import importlib.util
 import logging
 from typing import Any
 
-from . import _said
+from . import _tally
 from ._lenient import method
 from ._names import CAT_DYNAMO
 from ._tree import DFTracerAI
@@ -33,12 +33,12 @@ class Dynamo(DFTracerAI):
     @method("function")
     def compile(self, f_py: Any = None, autograd: Any = True) -> Any:
         """The function as it is: operations of its graph are not regions."""
-        _said.count("Dynamo.compile")
+        _tally.count("Dynamo.compile")
         return f_py if callable(f_py) else lambda function=None, *more: function
 
     @method("nothing")
     def add_enhanced_timing_to_graph(self, gm: Any = None) -> Any:
-        _said.count("Dynamo.add_enhanced_timing_to_graph")
+        _tally.count("Dynamo.add_enhanced_timing_to_graph")
         return gm
 
     @method("nothing")
@@ -51,7 +51,7 @@ dynamo = Dynamo()
 
 def create_backend(*given: Any, **named: Any) -> Any:
     """A backend of torch.compile that runs the graph as it is."""
-    _said.count("create_backend")
+    _tally.count("create_backend")
     return lambda gm=None, *more, **options: getattr(gm, "forward", gm)
 
 
@@ -61,7 +61,7 @@ def create_detailed_op_name(node: Any = None, gm: Any = None) -> str:
 
 def trace_handler(*profiler_result: Any) -> None:
     """For on_trace_ready of PyTorch's profiler, whose events have ended long ago."""
-    _said.count("trace_handler")
+    _tally.count("trace_handler")
 
 
 def capture_signal(*args: Any) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Iterator, Optional
 
 from .. import _decorate, meta, region
-from . import _running, _said
+from . import _running, _tally
 from ._lenient import Lenient, items, method
 from ._log import dftracer, enabled, named
 from ._names import DFTRACER_ENABLE, INIT_NAME, ROOT_CAT, ROOT_NAME
@@ -27,7 +27,7 @@ class DFTracerAI(Lenient):
     def __init__(self, cat: Any = "unknown", name: Any = None, epoch: Any = None, step: Any = None, image_idx: Any = None,
                  image_size: Any = None, enable: Any = True, *more: Any, **unknown: Any) -> None:
         for key in (*unknown, *(("further ones",) if more else ())):
-            _said.count(f"argument {key} of {type(self).__name__}")
+            _tally.count(f"argument {key} of {type(self).__name__}")
         self._cat, self._name, self._enabled = text(cat), named(name) or text(cat), enabled(enable)
         self._set = fields_of(epoch, step, image_idx, image_size)
         self._own: dict[str, Any] = {}
@@ -47,7 +47,7 @@ class DFTracerAI(Lenient):
         """A name that DFTracer does not have is made when it is first asked for."""
         if name.startswith("_"):
             raise AttributeError(name)
-        _said.count(f"ai.{self._cat}.{name}, recorded as any name")
+        _tally.count(f"ai.{self._cat}.{name}, recorded as any name")
         self.__dict__[name] = made = self.derive(name)
         return made
 
@@ -98,7 +98,7 @@ class DFTracerAI(Lenient):
         on = self._enabled if enable is None else enabled(enable)
         if not callable(fn) and not isinstance(fn, (staticmethod, classmethod)):
             if fn is not None:
-                _said.count(f"ai of a {type(fn).__name__}")
+                _tally.count(f"ai of a {type(fn).__name__}")
             if on != of._enabled:
                 of = of if of is not self else self._with({}, ())
                 of._enabled = on
@@ -107,7 +107,7 @@ class DFTracerAI(Lenient):
 
     def _with(self, given: dict[str, Any], more: tuple) -> DFTracerAI:
         for key in (*(given.keys() - {"epoch", "step", "image_idx", "image_size", "args"}), *(("further ones",) if more else ())):
-            _said.count(f"argument {key} of ai")
+            _tally.count(f"argument {key} of ai")
             given.pop(key, None)
         made = DFTracerAI(self._cat, self._name)
         made._of, made._enabled, made._own = self._of, self._enabled, {**self._own, **fields_of(**given)}

@@ -6,7 +6,7 @@ import collections.abc
 import operator
 from typing import Any, Optional
 
-from . import _said
+from . import _tally
 from ._lenient import Lenient, method
 from ._names import WITH_ARGUMENTS, TagDType, TagType
 
@@ -22,7 +22,7 @@ class TagValue(Lenient):
         try:
             self._value = OF_DTYPE.get(dtype, text)(value)
         except Exception:
-            _said.count("TagValue with another type of value")
+            _tally.count("TagValue with another type of value")
             self._value = text(value)
 
     @method("nothing")
@@ -63,7 +63,7 @@ def fields_of(epoch: Any = None, step: Any = None, image_idx: Any = None, image_
     if not WITH_ARGUMENTS:
         return {}
     if args is not None and not isinstance(args, collections.abc.Mapping):
-        _said.count(f"args of type {type(args).__name__}")
+        _tally.count(f"args of type {type(args).__name__}")
         args = None
     fields: dict[str, Any] = {}
     for key, value in (*zip(NAMES, (epoch, step, image_idx, image_size)), *(args or {}).items()):
