@@ -163,7 +163,9 @@ static __always_inline __u32 path_read(struct scratch *s, __u64 addr)
 {
 	long n = bpf_probe_read_user_str(&s->rec[PATH_AT], DLT_PATH_MAX, (void *)addr);
 
-	return n > 0 && n <= DLT_PATH_MAX ? n : 0;
+	if (n < 0 || n > DLT_PATH_MAX)
+		return 0;
+	return n ?: 1; /* 5.10 returns 0 for an empty string */
 }
 
 static __always_inline void subject_call(struct subject *a, struct scratch *s, struct task_struct *task,

@@ -44,7 +44,7 @@ static const struct field fields[] = {
 	{ "ERRNO", "of the last one that failed", FIELD_S64, AT(error) },
 	{ "TIME_NS", "time in the calls, ns", FIELD_U64, AT(ns) },
 	{ "MAX_NS", "the longest one since the trace began, ns", FIELD_U64, AT(max_ns) },
-	{ "FOLDER",
+	{ "DIR",
 	  "the folder of the path as passed, made absolute, links are not resolved; of a call on a descriptor, that of "
 	  "its file, and a folder's own; - none (pipes, sockets), or not known",
 	  FIELD_USTR, AT(segs) },

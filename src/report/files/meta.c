@@ -44,7 +44,7 @@ static void add(struct report_meta_row *to, const struct report_meta_row *sums)
 static struct report_meta_row *row_of(struct report_meta *meta, const struct scan *scan)
 {
 	const struct reader_field func = scan_field(scan, COL_FUNC), request = scan_field(scan, COL_REQUEST),
-				  folder = scan_field(scan, COL_FOLDER);
+				  folder = scan_field(scan, COL_DIR);
 	uint64_t key = table_key(func.p, func.len);
 	struct report_meta_row *row;
 

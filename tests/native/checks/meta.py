@@ -49,7 +49,7 @@ def main():
         by_func[row["FUNC"]] += count
         by_func[row["FUNC"], "failed"] += failed
         if row["PID"] != first:
-            sums[row["FUNC"], row["REQUEST"], row["FOLDER"]].update(count=count, failed=failed)
+            sums[row["FUNC"], row["REQUEST"], row["DIR"]].update(count=count, failed=failed)
         calls["all"] += count
     lost = trace.counters["meta_sums"]["lost"]
     trace.require((lost > 0) == (mode == "full"), f"{lost} lost")

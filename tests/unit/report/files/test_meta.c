@@ -32,7 +32,7 @@ static int begin(void **state)
 		return -1;
 	fprintf(out,
 		"# dltraced meta_sums 1\nTIMESTAMP\tTIME\tPID\tCOMM\tFUNC\tREQUEST\tSPAN_NS\tCOUNT\tFAILED\tERRNO\t"
-		"TIME_NS\tMAX_NS\tFOLDER\n");
+		"TIME_NS\tMAX_NS\tDIR\n");
 	return 0;
 }
 
