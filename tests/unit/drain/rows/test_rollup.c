@@ -195,9 +195,9 @@ static void operations_are_taken_and_nothing_else(void **state)
 	for (unsigned int i = 1; i < DLT_PROBES; i++)
 		assert_int_equal(rollup_takes(probes[i]),
 				 i != DLT_bio_map && i != DLT_files && i != DLT_marks && i != DLT_memory &&
-					 i != DLT_meta_sums && i != DLT_pids && i != DLT_printed && i != DLT_rollup &&
-					 i != DLT_sites && i != DLT_time_align && i != DLT_workload && i != DLT_sched &&
-					 !(probes[i]->flags & PROBE_ON_DEMAND));
+					 i != DLT_meta_sums && i != DLT_net && i != DLT_sockets && i != DLT_pids &&
+					 i != DLT_printed && i != DLT_rollup && i != DLT_sites && i != DLT_time_align &&
+					 i != DLT_workload && i != DLT_sched && !(probes[i]->flags & PROBE_ON_DEMAND));
 }
 
 int main(void)

@@ -35,7 +35,7 @@ static void put_job(void)
 			 .by = "disk", .fid = 1, .file = "x.bin");
 		put_region(10, at, at + 60 * MS, "data", "batch");
 		put(SCHED, at + 100 * MS,
-		    "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t40000000\t10000000\t-\t-\t-\t-\t-\t-\t-", 100 * MS);
+		    "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t40000000\t10000000\t-\t-\t-\t-\t-\t-\t-\t-", 100 * MS);
 	}
 }
 
