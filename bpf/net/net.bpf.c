@@ -3,7 +3,8 @@
 #include "net/net.bpf.h"
 
 #define MSG_PEEK 2 /* linux/socket.h */
-#define EINPROGRESS 115 /* asm-generic/errno.h */
+#define SOL_SOCKET 1 /* asm-generic/socket.h */
+#define SO_ERROR 4
 
 /* The bytes that a call on messages moved, which returned RET: none that it has only looked at. */
 static __always_inline __u64 moved(const struct dlt_call *call, long ret)
@@ -83,6 +84,66 @@ CALL_END(net_accept_exit)
 	return 0;
 }
 
+/* Returns the error that a getsockopt(SO_ERROR) has returned; 0: none. */
+static __always_inline int socket_error(const struct dlt_call *call)
+{
+	int error = 0;
+
+	if ((int)call->args[1] != SOL_SOCKET || (int)call->args[2] != SO_ERROR ||
+	    bpf_probe_read_user(&error, sizeof(error), (void *)call->args[3]))
+		return 0;
+	return error;
+}
+
+/* Who connects without waiting for it learns by this call alone that it has failed: as RET of a row. */
+CALL_END(net_sockopt_exit)
+{
+	long ret = call_result(ctx);
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct net_use use = {};
+	struct file *file;
+	int error;
+
+	if (!call)
+		return 0;
+	error = ret ? 0 : socket_error(call);
+	if (error <= 0) {
+		net_used(call->args[0], DLT_NET_NEITHER, 0, ret);
+		call_end(call, tid);
+		return 0;
+	}
+	use.key.tid = tid;
+	use.key.call = call->nr;
+	use.ret = -error;
+	file = file_of_fd(task, call->args[0]);
+	if (file && file_is_socket(file))
+		socket_note(task, file, call, &use.key.id);
+	net_count(&use, call, task, true);
+	call_end(call, tid);
+	return 0;
+}
+
+/* A connect that has failed leaves no address behind: ENTRY's peer is the one that was passed, at ADDR. */
+static __noinline int peer_passed(struct dlt_socket *entry, __u64 addr)
+{
+	struct sockaddr_in6 passed = {};
+	__u32 family = entry->row.family;
+
+	if (entry->row.peer.port || (family != AF_INET && family != AF_INET6) ||
+	    bpf_probe_read_user(&passed, family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(passed), (void *)addr))
+		return 0;
+	entry->row.peer.family = family;
+	entry->row.peer.port = __builtin_bswap16(passed.sin6_port); /* at the same place in both */
+	if (family == AF_INET)
+		*(__u32 *)entry->row.peer.addr = passed.sin6_flowinfo; /* sin_addr */
+	else
+		__builtin_memcpy(entry->row.peer.addr, &passed.sin6_addr, sizeof(entry->row.peer.addr));
+	socket_send(entry, DLT_SOCKET_OPEN);
+	return 0;
+}
+
 CALL_END(net_connect_exit)
 {
 	long ret = call_result(ctx);
@@ -104,6 +165,8 @@ CALL_END(net_connect_exit)
 		entry->connect_at_ns = call->start_ns;
 		entry->row.connect_ns = ret ? DLT_NONE : bpf_ktime_get_ns() - call->start_ns;
 		entry->row.first_ns = DLT_NONE;
+	} else if (entry) {
+		peer_passed(entry, call->args[1]);
 	}
 	net_count(&use, call, task, true);
 	call_end(call, tid);

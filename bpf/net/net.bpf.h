@@ -12,6 +12,7 @@
 #include "dlt/net.h"
 
 #define EAGAIN 11 /* asm-generic/errno-base.h */
+#define EINPROGRESS 115 /* asm-generic/errno.h */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -96,7 +97,7 @@ struct net_use {
 
 static __always_inline bool use_failed(const struct net_use *use)
 {
-	return use->ret < 0 && use->ret != -EAGAIN;
+	return use->ret < 0 && use->ret != -EAGAIN && use->ret != -EINPROGRESS;
 }
 
 static __noinline int net_row(const struct net_use *use, const struct dlt_call *call, struct task_struct *task)

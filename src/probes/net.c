@@ -21,17 +21,19 @@ static const struct field_name dir_names[] = {
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_net),
 	{ "CALL", "the system call", FIELD_NAME, AT(call), .names = sched_call_names },
-	{ "RW", "R: it receives, W: it sends; - for connect and accept", FIELD_NAME, AT(dir), .names = dir_names },
+	{ "RW", "R: it receives, W: it sends; - for connect, accept, getsockopt", FIELD_NAME, AT(dir),
+	  .names = dir_names },
 	{ "SPAN_NS", "time that the row covers, ns; of a single call with a row of its own, its duration", FIELD_U64,
 	  AT(hdr.lat_ns) },
 	{ "COUNT", "calls", FIELD_S64, AT(count) },
 	{ "BYTES", "bytes moved; without those only looked at (MSG_PEEK)", FIELD_S64, AT(bytes), .unit = "bytes" },
 	{ "AGAIN", "calls that failed with EAGAIN, as there was nothing to receive, or no room to send", FIELD_S64,
 	  AT(again) },
-	{ "FAILED", "calls that failed otherwise", FIELD_S64, AT(failed) },
+	{ "FAILED", "calls that failed otherwise; not a connect that goes on (EINPROGRESS)", FIELD_S64, AT(failed) },
 	{ "TIME_NS", "time in the calls, ns", FIELD_S64, AT(ns) },
 	{ "MAX_NS", "the longest one, ns", FIELD_S64, AT(max_ns) },
-	{ "RET", "result of a call with a row of its own; - in rows of sums", FIELD_S64, AT(ret) },
+	{ "RET", "result of a call with a row of its own, of getsockopt(SO_ERROR) the error; - in rows of sums",
+	  FIELD_S64, AT(ret) },
 	FIELD_FID_OF(struct dlt_net, id),
 };
 #undef AT
@@ -41,6 +43,7 @@ static const struct probe_call calls[] = {
 	{ "accept", SYS_accept, 0, "net_accept_exit" },
 	{ "accept4", SYS_accept4, 0, "net_accept_exit" },
 	{ "connect", SYS_connect, 0, "net_connect_exit" },
+	{ "getsockopt", SYS_getsockopt, 0, "net_sockopt_exit" },
 	{ "recvfrom", SYS_recvfrom, DLT_NET_FLAGS_3, "net_exit" },
 	{ "recvmmsg", SYS_recvmmsg, DLT_NET_FLAGS_3, "net_many_exit" },
 	{ "recvmsg", SYS_recvmsg, NET_RECEIVES, "net_exit" },
@@ -54,7 +57,8 @@ SKEL_OPENER(net)
 
 static bool is_of_connections(const struct dlt_call *call)
 {
-	return call->nr == SYS_accept || call->nr == SYS_accept4 || call->nr == SYS_connect;
+	return call->nr == SYS_accept || call->nr == SYS_accept4 || call->nr == SYS_connect ||
+	       call->nr == SYS_getsockopt;
 }
 
 static void running(const struct dlt_call *call, struct dlt_hdr *hdr)

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -46,6 +47,19 @@ def files(folder):
             except OSError as error:
                 failed["call", errno.errorcode[error.errno]] += 1
                 time.sleep(0.004)
+
+
+def refused(folder):
+    """A server that is not there: connects that wait, and some that learn of it by getsockopt."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        address = closed.getsockname()
+    for timeout in [None] * 5 + [1.0] * 7:
+        try:
+            socket.create_connection(address, timeout)
+        except OSError as error:
+            failed["call", errno.errorcode[error.errno]] += 1
+            time.sleep(0.1)
 
 
 def work(how):
@@ -140,6 +154,16 @@ def searches(folder):
 def head(folder):
     """A reader has enough; a search finds nothing; a test says no."""
     subprocess.run("yes | head -1 >/dev/null; grep -q x /dev/null; test -e /none; readlink /none", shell=True, check=False)
+
+
+def connected(folder):
+    """A connect that does not wait, to a server that is there, and a try that has nothing to read yet."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname(), 1.0) as end:
+        end.setblocking(False)
+        try:
+            end.recv(1)
+        except BlockingIOError:
+            pass
 
 
 def interrupted(folder):

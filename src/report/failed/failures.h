@@ -31,7 +31,7 @@ struct failure {
 	char call[32]; /* of a call */
 	const struct failed_error *error; /* likewise */
 	uint64_t fid; /* the first one's file, whose name is not known yet; 0: none */
-	char *folder; /* where it failed; NULL: the place is not known, or does not matter */
+	char *folder; /* where it failed, of a socket the peer; NULL: the place is not known, or does not matter */
 	char file[256]; /* the first one's name in it; "": none */
 	enum failed_sender sender; /* of a signal */
 	uint64_t sender_pid;
@@ -89,6 +89,8 @@ int failures_settle(struct report *report, struct report_failed *failed);
 void failures_free(struct report_failed *failed);
 /* Adds the ends that nobody expects (ends.c). */
 void failed_ends_add(const struct report *report, struct report_failed *failed);
+/* Adds the calls on sockets that failed (connects.c). */
+void failed_connects_read(struct report *report, struct report_failed *failed);
 /* Finds how long threads slept right behind calls that failed, in waits.out (sleeps.c). */
 void failed_sleeps_read(struct report *report, struct report_failed *failed);
 

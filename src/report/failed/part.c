@@ -18,6 +18,7 @@ static int part_new(struct report *r, const struct report_options *o)
 
 static void part_read(struct report *r)
 {
+	failed_connects_read(r, r->failed);
 	failed_sleeps_read(r, r->failed);
 }
 

@@ -63,7 +63,7 @@ static void put_when(const struct report *report, const struct failure *failure,
 static void put_place(const struct failure *failure, FILE *out)
 {
 	if (failure->folder)
-		fprintf(out, ", in %s", failure->folder);
+		fprintf(out, ", %s %s", failure->error->subject == FAILED_PEER ? "peer" : "in", failure->folder);
 	if (failure->file[0])
 		fprintf(out, "%s%s%s", failure->folder ? " (" : ", ", failure->file, failure->folder ? ")" : "");
 }

@@ -119,6 +119,14 @@ static struct report_peer *peer_of(struct report_peers *peers, const struct peer
 	return socket ? table_find(&peers->peers, socket->peer) : NULL;
 }
 
+const char *report_peer_of(const struct report_peers *peers, uint64_t fid)
+{
+	const struct peer_socket *socket = table_find(&peers->sockets, fid);
+	const struct report_peer *peer = socket ? table_find(&peers->peers, socket->peer) : NULL;
+
+	return peer && *peer->name ? peer->name : NULL;
+}
+
 /* --- calls ------------------------------------------------------------------------------------------------ */
 
 static void calls_add(struct report_peer *peer, const struct scan *s)

@@ -34,4 +34,7 @@ struct report_peers {
 
 extern const struct report_part report_peers_part;
 
+/* Returns the name of the peer of socket FID, once the files of sockets have been read; NULL: not known. */
+const char *report_peer_of(const struct report_peers *peers, uint64_t fid);
+
 #endif

@@ -47,6 +47,11 @@ grep -q '^What failed' screen && tr '\n' ' ' <screen | grep -q 'no space left (E
 job killed
 equal "killed: by" "$(value 'f["sender"]')" itself
 
+job refused
+value 'f["folder"]' | grep -q '^127\.0\.0\.1:[0-9]*$' || fail "refused: no peer: $(cat report.json)"
+equal "refused: the call" "$(value 'f["call"]')" connect
+answers refused
+
 rm -f small/pid
 (
 	await test -e small/pid
@@ -68,7 +73,7 @@ if [ -z "$slow" ]; then
 	job helper
 fi
 
-expected='terminated handled namespace'
+expected='terminated handled connected namespace'
 [ -n "$slow" ] || expected="$expected searches head interrupted"
 for case in $expected; do
 	job "$case"

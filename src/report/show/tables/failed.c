@@ -75,7 +75,7 @@ static const struct view_column failed_columns[] = {
 	  .what = "of the cgroup's memory" },
 	{ "limit", NULL, VIEW_TEXT, .get = limit, .what = "the limit that was reached" },
 	{ "file", NULL, VIEW_TEXT, 0, 0, OF(file), .what = "the first one's name" },
-	{ "folder", "FOLDER", VIEW_TEXT, 0, 0, OF(folder), .what = "where it failed" },
+	{ "folder", "FOLDER", VIEW_TEXT, 0, 0, OF(folder), .what = "where it failed; of a socket, its peer" },
 	{ "advice", NULL, VIEW_TEXT, .get = advice },
 	{ "text", NULL, VIEW_TEXT, 0, 0, OF(text), .what = "a sentence" },
 	{ 0 },
