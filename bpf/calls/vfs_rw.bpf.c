@@ -97,21 +97,19 @@ static __always_inline __s64 begin_at(__u64 pos_addr, long ret)
 	return pos - (ret > 0 ? ret : 0);
 }
 
-/* sendfile, splice, copy_file_range: the source's row, then the destination's. */
-CALL_END(rw_copy_exit)
+/*
+ * The source's row, then the destination's. A function, as what it has on the stack and what net_used() needs do not
+ * fit together.
+ */
+static __noinline int copied(struct dlt_call *call, struct task_struct *task, long ret)
 {
-	long ret = call_result(ctx);
-	struct task_struct *task = task_current();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct dlt_call *call = call_find(tid);
 	__u64 from, to, len, from_pos, to_pos;
 	struct dlt_vfs_rw_pair *rec;
 	struct side in, out;
 	struct file *file;
 	__s64 moved;
 
-	if (!call)
-		return 0;
 	if (call->shape == DLT_RW_SENDFILE) { /* out, in, offset, count */
 		from = call->args[1];
 		to = call->args[0];
@@ -142,6 +140,23 @@ CALL_END(rw_copy_exit)
 	} else {
 		count_row_lost(DLT_vfs_rw);
 	}
+	return 0;
+}
+
+/* sendfile, splice, copy_file_range */
+CALL_END(rw_copy_exit)
+{
+	long ret = call_result(ctx);
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	__u64 from, to;
+
+	if (!call)
+		return 0;
+	copied(call, task, ret);
+	from = call->args[call->shape == DLT_RW_SENDFILE];
+	to = call->args[call->shape == DLT_RW_SENDFILE ? 0 : 2];
 	net_touch(file_of_fd(task, from), from, false, ret);
 	net_touch(file_of_fd(task, to), to, true, ret);
 	call_end(call, tid);

@@ -136,26 +136,22 @@ static __always_inline void request_replaced(__u64 key)
 
 /*
  * Before io_uring_req_failed: an entry that is refused outright completes while it is the last one fetched,
- * without having been noted.
+ * without having been noted. Returns whether it is noted now, as the request KEY; its row is the caller's, as both do
+ * not fit on the stack.
  */
-static __noinline int refused(__u64 ctx, __u64 user_data, __s64 res)
+static __noinline bool refused(__u64 ctx, __u64 user_data, __s64 res, __u64 key)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, head, *last;
 	struct uring_sqe sqe;
-	__u64 key = ctx + 1; /* not the address of a request */
 
 	if (res >= 0 || !target_has(tgid) || stopping() ||
 	    !sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
-		return 0;
+		return false;
 	last = bpf_map_lookup_elem(&fetched, &ctx);
 	if (last && *last == head)
-		return 0;
+		return false;
 	bpf_map_update_elem(&fetched, &ctx, &head, BPF_ANY);
-	if (request_begin(key, ctx, &sqe)) {
-		request_row(key, res, false);
-		bpf_map_delete_elem(&requests, &key);
-	}
-	return 0;
+	return request_begin(key, ctx, &sqe);
 }
 
 static __always_inline int completed(__u64 ctx, __u64 key, __u64 user_data, __s32 res, __u32 cflags)
@@ -174,9 +170,44 @@ static __always_inline int completed(__u64 ctx, __u64 key, __u64 user_data, __s3
 	key = user_data_done(ctx, user_data, more);
 	if (key)
 		return request_done(key, res, more);
-	if (!kernel.done_req)
-		refused(ctx, user_data, res);
+	key = ctx + 1; /* not the address of a request */
+	if (!kernel.done_req && refused(ctx, user_data, res, key)) {
+		request_row(key, res, false);
+		bpf_map_delete_elem(&requests, &key);
+	}
 	return 0;
+}
+
+enum note {
+	NOTE_NONE, /* not of the target, or noted before */
+	NOTE_REPLACES, /* another request has its place: it must go first */
+	NOTE_NEW,
+};
+
+/* Notes the entry of KEY as a request, as far as there is room. What it has on the stack is gone when rows are made. */
+static __noinline int request_note(__u64 key, __u64 ctx, __u64 user_data)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, head;
+	struct dlt_uring_req *req;
+	struct uring_sqe sqe;
+
+	if (!target_has(tgid) || stopping())
+		return NOTE_NONE;
+	if (!sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
+		return NOTE_NONE; /* its file operations, if any, are not traced: see docs/design.md */
+	/*
+	 * in a chain, an accepted request may be refused later, where its vector cannot be copied: io_req_prep_async()
+	 * of 6.1
+	 */
+	req = bpf_map_lookup_elem(&requests, &key);
+	if (req)
+		return req->ctx == ctx && req->head == head ? NOTE_NONE : NOTE_REPLACES;
+	req = request_begin(key, ctx, &sqe);
+	if (req)
+		req->head = head;
+	if (!kernel.done_req)
+		bpf_map_update_elem(&fetched, &ctx, &head, BPF_ANY);
+	return NOTE_NEW;
 }
 
 /* The kernel has accepted or refused the entry of KEY. */
@@ -184,32 +215,21 @@ static __always_inline int request_start(__u64 key)
 {
 	struct io_kiocb___dlt *kiocb = KCAST_AS(io_kiocb, io_kiocb___dlt, key);
 	__u64 ctx = (__u64)KLOAD(kiocb, ctx), user_data = kiocb_user_data(kiocb);
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, head;
 	struct dlt_uring_req *req;
-	struct uring_sqe sqe;
+	int note = request_note(key, ctx, user_data);
 
-	if (!target_has(tgid) || stopping())
+	if (note == NOTE_REPLACES) {
+		request_replaced(key);
+		note = request_note(key, ctx, user_data);
+	}
+	if (note != NOTE_NEW)
 		return 0;
-	if (!sqe_fetched(KCAST_AS(io_ring_ctx, io_ring_ctx___dlt, ctx), &sqe, &head) || sqe.user_data != user_data)
-		return 0; /* its file operations, if any, are not traced: see docs/design.md */
-	/*
-	 * in a chain, an accepted request may be refused later, where its vector cannot be copied: io_req_prep_async()
-	 * of 6.1
-	 */
 	req = bpf_map_lookup_elem(&requests, &key);
-	if (req && req->ctx == ctx && req->head == head)
-		return 0;
-	request_replaced(key);
-	req = request_begin(key, ctx, &sqe);
 	if (req && req->flags & DLT_URING_SKIP && !row_keep(req, key)) {
 		count_lost_room(req->call.probe);
 		bpf_map_delete_elem(&requests, &key);
 		req = NULL;
 	}
-	if (req)
-		req->head = head;
-	if (!kernel.done_req)
-		bpf_map_update_elem(&fetched, &ctx, &head, BPF_ANY);
 	if (!kernel.done_req || (req && req->flags & DLT_URING_MULTISHOT)) {
 		user_data_add(key, ctx, user_data);
 		if (req)
