@@ -165,6 +165,22 @@ static bool is_number(const char *s, size_t len)
 	return len && count(s, len, "0123456789.") == len;
 }
 
+/* Whether it is the IPv4 address of another host: numbers that say where the job ran. */
+static bool is_address(const char *s, size_t len)
+{
+	unsigned int points = 0, value = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == '.') {
+			points++;
+			value = 0;
+		} else if (s[i] < '0' || s[i] > '9' || (value = 10 * value + (unsigned int)(s[i] - '0')) > 255) {
+			return false;
+		}
+	}
+	return points == 3 && len >= strlen("1.1.1.1") && memcmp(s, "127.", 4) != 0 && memcmp(s, "0.0.0.0", 7) != 0;
+}
+
 /* Whether all parts of it between points, hyphens and underscores are common words or short numbers. */
 static bool is_common(const char *s, size_t len)
 {
@@ -219,6 +235,10 @@ static size_t put_word(const struct names *names, char *dst, const char *s, size
 	const size_t dashes = count(s, len, "-"), base = without_suffixes(s, len);
 	size_t at = 0;
 
+	if (is_address(s, len)) {
+		*common = false;
+		return put_hash(names, dst, s, len);
+	}
 	*common = is_common(s + dashes, base - MIN(base, dashes));
 	if (base <= dashes || *common || (after_word && is_number(s, len))) {
 		memcpy(dst, s, len);
