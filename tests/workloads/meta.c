@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 	snprintf(up, sizeof(up), "%s/..", sub);
 	if (threads > 16 || mkdir(dir, 0700) || mkdir(sub, 0700) || chdir(dir) ||
 	    close(open("a/f", O_CREAT | O_WRONLY, 0600)) || symlink("f", "a/link"))
-		die(dir);
+		die("%s", dir);
 	for (int i = 0; i < processes; i++) {
 		pid_t pid = fork();
 

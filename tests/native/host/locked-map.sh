@@ -5,7 +5,7 @@
 # for it. All rows of the other one are there, the trace is listed, ends by --duration, INT and TERM, and the process is
 # named and counted: when it is attached to, and when it has executed a program with more variables than are read there.
 #
-# slow: waits for deadlines
+# alone: who puts a probe on a function waits for the lock, and holds up all forks of the machine meanwhile
 . "${0%/*}/../lib.sh"
 . "$here/lockedmap.inc"
 gate

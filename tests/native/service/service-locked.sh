@@ -5,7 +5,7 @@
 # The service, and a member's process whose memory map is locked (locked_map.c on hungfs.py): the trace of it is listed, and
 # ends when its user wants, others are served meanwhile, and the service ends.
 #
-# slow: waits for deadlines
+# alone: as locked-map
 . "${0%/*}/../service.inc"
 . "${0%/*}/../hungfs.inc"
 job=''

@@ -69,10 +69,12 @@ mkdir small
 mount -t tmpfs -o size=16m none small || skip "to mount tmpfs"
 mnt=$TMPDIR/small
 resident() { manifest 'm["self"]["max_rss_bytes"]'; }
-(cd small && trace -- python3 ../files.py 1000) || fail "files: status $?"
+# Small rings, all of whose memory is used by few files, too.
+few=20000
+(cd small && trace --buffer 16M -- python3 ../files.py $few) || fail "files: status $?"
 before=$(resident)
-(cd small && trace -- python3 ../files.py $files) || fail "files: status $?"
-bytes=$((($(resident) - before) / (files - 1000)))
+(cd small && trace --buffer 16M -- python3 ../files.py $files) || fail "files: status $?"
+bytes=$((($(resident) - before) / (files - few)))
 echo "$files files: $bytes bytes each, from $before bytes on; $(manifest 'sum(p["rows"] for p in m["probes"])') rows," \
 	"$(manifest 'sum(p["lost"] for p in m["probes"])') lost"
 # a sanitizer has memory of its own for each byte
