@@ -126,7 +126,7 @@ static void part_begin(struct report *report)
 	struct scan s = { .report = report };
 	struct gpus *gpus = report->gpus;
 
-	if (scan_begin(&s, report->folder, "gpu") < 0)
+	if (!gpus || scan_begin(&s, report->folder, "gpu") < 0)
 		return;
 	while (scan_next(&s) > 0)
 		take(report, &s);
