@@ -59,11 +59,11 @@ def edge_faults(name, report, own):
 
 
 def faults(bottleneck, path, own):
-    """Yields what is wrong."""
+    """Yields what is wrong. What a thread computes while it looks for something may count as its own work."""
     wall = path["wall_ns"]
     if bottleneck["code"] != own["code"]:
         yield f"it is {own['code']}"
-    elif abs(bottleneck["share"] * wall - own["cause_ns"]) > APART * wall:
+    elif not -own["cause_cpu_ns"] - APART * wall <= bottleneck["share"] * wall - own["cause_ns"] <= APART * wall:
         yield "share"
     if not 0 <= wall - own["life_ns"] <= APART * wall:
         yield f"the path has {wall / 1e9:.2f} s of a life of {own['life_ns'] / 1e9:.2f} s"
