@@ -13,10 +13,12 @@
 /* The most that a write takes at a time: MAX_RW_COUNT, INT_MAX without a part of a page (of 64 KiB on arm64). */
 #define WRITE_MAX (0x7fffffffULL & ~0xffffULL)
 
-static int errno_of(struct reader_field ret)
+int failed_errno(struct reader_field ret)
 {
 	int nr = 0;
 
+	if (!ret.len || *ret.p != '-')
+		return 0;
 	for (size_t i = 1; i < ret.len && i < 5; i++) {
 		if (ret.p[i] < '0' || ret.p[i] > '9')
 			return 0;
@@ -125,7 +127,7 @@ static void add(const struct scan *scan, const struct report_call_facts *call, c
 void report_failed_call(const struct scan *scan, const struct report_call_facts *call)
 {
 	const struct reader_field ret = scan_field(scan, call->rw ? COL_RETURNED : COL_RET);
-	const int nr = errno_of(ret);
+	const int nr = failed_errno(ret);
 	const struct failed_error *error = failed_error_of(nr);
 
 	if (scan->report->failed && error && !call->again && matters(scan, call, error))

@@ -3,7 +3,6 @@
  * Calls on sockets that failed, by their rows in net.out: mostly connects, of which those that do not wait are told by
  * getsockopt(SO_ERROR) that they have.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,21 +15,10 @@ struct reading {
 	struct report_failed *failed;
 };
 
-/* Returns the error of the row's call, which is `-` in rows of sums; 0: none. */
-static int errno_of(const struct scan *scan)
-{
-	const struct reader_field ret = scan_field(scan, COL_RET);
-	uint64_t nr;
-
-	if (ret.len < 2 || *ret.p != '-' || !reader_u64((struct reader_field){ ret.p + 1, ret.len - 1 }, &nr))
-		return 0;
-	return nr < 4096 ? (int)nr : 0;
-}
-
 static bool take(struct scan *scan, void *own)
 {
 	const struct reading *reading = own;
-	const int nr = errno_of(scan);
+	const int nr = failed_errno(scan_field(scan, COL_RET));
 	const struct failed_error *error = nr ? failed_error_of(nr) : NULL;
 	struct failure like = { .kind = FAILURE_CALL, .code = nr, .error = error };
 	const struct report_proc *proc;

@@ -74,6 +74,9 @@ extern const struct report_part report_failed_part;
 void failures_add(struct report_failed *failed, const struct failure *like, const char *place, size_t len,
 		  uint64_t at_ns, uint32_t tid);
 
+/* Returns the error of a call with the result RET, "-28"; 0: none, or it is no single call's. */
+int failed_errno(struct reader_field ret);
+
 /* --- rows: each is NULL-safe in FAILED --------------------------------------------------------------------- */
 
 /* Takes a call that has failed, or a write that was short (calls.c). */

@@ -33,6 +33,8 @@ enum trace_file {
 	RECLAIM,
 	REGIONS,
 	GPU,
+	NET,
+	SOCKETS,
 	TRACE_FILES
 };
 
@@ -63,6 +65,10 @@ static const char *const trace_columns[TRACE_FILES] = {
 		"regions 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE"
 		"\tARGS",
 	[GPU] = "gpu 1\nTIMESTAMP\tTIME\tDate\tTime\tgpu\tpid\ttype\tsm\tmem\tenc\tdec\tjpg\tofa\tfb\tccpm\tcommand",
+	[NET] = "net 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCALL\tRW\tSPAN_NS\tCOUNT\tBYTES\tAGAIN\tFAILED\tTIME_NS\tMAX_NS"
+		"\tRET\tFID",
+	[SOCKETS] = "sockets 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFID\tSTATE\tFAMILY\tTYPE\tPROTO\tLOCAL\tPEER\tPATH"
+		    "\tPEER_PID\tSPAN_NS\tRECEIVED\tSENT\tCONNECT_NS\tFIRST_NS\tRESENT",
 };
 static const char *const trace_names[TRACE_FILES] = {
 	[PIDS] = "pids.out",   [FILES] = "files.out",     [WAITS] = "waits.out",
@@ -70,7 +76,7 @@ static const char *const trace_names[TRACE_FILES] = {
 	[CLOSE] = "close.out", [MMAP] = "mmap.out",       [RW] = "vfs_rw.out",
 	[SYNC] = "sync.out",   [FAULT] = "fault.out",     [MARKS] = "marks.out",
 	[BIO] = "bio.out",     [RECLAIM] = "reclaim.out", [REGIONS] = "regions.out",
-	[GPU] = "gpu.out",
+	[GPU] = "gpu.out",     [NET] = "net.out",         [SOCKETS] = "sockets.out",
 };
 
 /* Adds a row that ends at END after the begin, in ns. */

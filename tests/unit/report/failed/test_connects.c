@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Calls on sockets that failed, and those that did not. */
+#include "failed.h"
+
+static void put_socket(unsigned int fid, const char *peer)
+{
+	put(SOCKETS, 100 * MS, "10\t10\tpython\t%u\topen\tinet\tstream\ttcp\t-\t%s\t-\t-\t1\t0\t0\t-\t-\t0", fid, peer);
+}
+
+static void put_call(uint64_t at, const char *call, const char *ret, unsigned int fid)
+{
+	put(NET, at, "10\t10\tpython\t%s\t-\t1000\t1\t0\t0\t1\t1000\t1000\t%s\t%u", call, ret, fid);
+}
+
+/* Those that wait, and those that learn of it later, by their peer; the pauses behind them are theirs. */
+static void connects_that_are_refused_have_their_peer(void **state)
+{
+	put_job();
+	put_socket(7, "10.0.0.5:9000");
+	put_socket(8, "10.0.0.5:9000");
+	put_call(200 * MS, "connect", "-111", 7);
+	put_call(400 * MS, "connect", "-115", 8);
+	put_call(500 * MS, "getsockopt", "-111", 8);
+	put_wait(.pid = JOB, .from = 201 * MS, .to = 301 * MS, .call = "clock_nanosleep", .by = "timer");
+	expect_one(
+		failed_loaded(), 2,
+		"python: connect failed 2 times from 0.20 s to 0.50 s: nobody listens at the other end (ECONNREFUSED), "
+		"peer 10.0.0.5:9000; it slept 100 ms right after");
+}
+
+static void each_peer_has_its_own(void **state)
+{
+	struct report *r;
+
+	put_job();
+	put_socket(7, "10.0.0.5:9000");
+	put_socket(8, "10.0.0.6:9000");
+	put_call(200 * MS, "connect", "-111", 7);
+	put_call(300 * MS, "connect", "-111", 8);
+	put_call(400 * MS, "recvfrom", "-104", 8);
+	r = failed_loaded();
+	assert_int_equal(r->failed->n, 3);
+	report_free(r);
+}
+
+/* One that is not known is a failure all the same. */
+static void a_socket_without_a_row_has_no_peer(void **state)
+{
+	put_job();
+	put_call(200 * MS, "connect", "-110", 9);
+	expect_one(failed_loaded(), 1,
+		   "python: connect failed once at 0.20 s: the other end did not answer in time (ETIMEDOUT)");
+}
+
+/* A connect that goes on, nothing to receive, bytes whose number ends like an error, sums, and what nobody can read. */
+static void others_are_none(void **state)
+{
+	put_job();
+	put_socket(7, "10.0.0.5:9000");
+	put_call(200 * MS, "connect", "-115", 7);
+	put_call(300 * MS, "recvfrom", "-11", 7);
+	put_call(400 * MS, "recvfrom", "1104", 7);
+	put_call(500 * MS, "recvfrom", "9111", 7);
+	put_call(600 * MS, "recvfrom", "-", 7);
+	put_call(700 * MS, "recvfrom", "?", 7);
+	put_call(800 * MS, "recvfrom", "-99999999999999999999", 7);
+	expect_nothing(failed_loaded());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_TREE(a_socket_without_a_row_has_no_peer),
+		IN_TREE(connects_that_are_refused_have_their_peer),
+		IN_TREE(each_peer_has_its_own),
+		IN_TREE(others_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
