@@ -175,18 +175,27 @@ int syscalls_exit_perf(struct trace_event_raw_sys_exit *ctx)
 	return call_returns(ctx->ret);
 }
 
-/* The daemon runs it for each cell, with its process and call. */
+/*
+ * The daemon runs it with each key. PROCESS_ENDED: once all has been sent, the cell makes room. (A number that is
+ * another process's by now keeps it: the sums then go on as they are.)
+ */
 SEC("raw_tp")
 int syscalls_send(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct dlt_syscalls_key key = { .tgid = ctx->args[0], .nr = ctx->args[1] };
 	volatile struct dlt_syscalls_cell *cell = bpf_map_lookup_elem(&cells, &key);
+	bool process_ended = ctx->args[2];
 	__u64 calls, failed, ns;
 	struct dlt_syscalls *rec;
 	void *ring;
 
-	if (!cell || cell->count == cell->sent_count)
+	if (!cell)
 		return 0;
+	if (cell->count == cell->sent_count) {
+		if (process_ended)
+			bpf_map_delete_elem(&cells, &key);
+		return 0;
+	}
 	ring = ring_here();
 	rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
 	if (!rec) {

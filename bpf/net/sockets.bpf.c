@@ -57,7 +57,13 @@ static __always_inline void net_fill(struct dlt_net *rec, const struct dlt_net_k
 	cell->sent_count = count;
 }
 
-/* ARGS: the socket's identity; the thread, call << 32 and direction << 48. */
+/* A cell of which all has been sent, and to which nothing will be added: its thread has ended, or its socket. */
+static __always_inline bool cell_is_over(const struct dlt_net_key *key, bool thread_ended)
+{
+	return thread_ended || (key->id.ino && !bpf_map_lookup_elem(&dlt_sockets, &key->id));
+}
+
+/* ARGS: the socket's identity; the thread, call << 32 and direction << 48; whether the thread has ended. */
 SEC("raw_tp")
 int net_send(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -68,8 +74,13 @@ int net_send(struct bpf_raw_tracepoint_args *ctx)
 	struct dlt_net *rec;
 	void *ring;
 
-	if (!cell || count == cell->sent_count)
+	if (!cell)
 		return 0;
+	if (count == cell->sent_count) {
+		if (cell_is_over(&key, ctx->args[3]))
+			bpf_map_delete_elem(&dlt_net_cells, &key);
+		return 0;
+	}
 	ring = ring_here();
 	rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
 	if (!rec) {

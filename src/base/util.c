@@ -170,6 +170,11 @@ void util_signals_default(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+bool util_is_gone(pid_t tid)
+{
+	return kill(tid, 0) < 0 && errno == ESRCH;
+}
+
 int util_pidfd_open(pid_t pid)
 {
 	long fd = syscall(SYS_pidfd_open, pid, 0);

@@ -128,6 +128,9 @@ void util_raise_open_files(void);
 /* Between fork and exec, async-signal-safe: reset signals, so that none is handled, ignored or blocked. */
 void util_signals_default(void);
 
+/* Has process or thread TID ended? Not while its number is another's. */
+bool util_is_gone(pid_t tid);
+
 /* Returns a pidfd (close-on-exec) for PID, or -errno. */
 int util_pidfd_open(pid_t pid);
 

@@ -327,3 +327,21 @@ int object_run_fd(int prog_fd, const uint64_t *args, size_t n)
 
 	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : 0;
 }
+
+int object_each_key(const struct bpf_map *map, int (*fn)(void *ctx, const void *key), void *ctx)
+{
+	uint64_t keys[2][OBJECT_KEY_MAX / sizeof(uint64_t)];
+	uint32_t left = bpf_map__max_entries(map);
+	int fd = bpf_map__fd(map), r = 0, more;
+	unsigned int now = 0;
+
+	if (bpf_map__key_size(map) > OBJECT_KEY_MAX)
+		return -EINVAL;
+	more = bpf_map_get_next_key(fd, NULL, keys[now]);
+	for (; !r && !more && left; left--, now ^= 1) {
+		/* before the key goes: without it the walk would start over */
+		more = bpf_map_get_next_key(fd, keys[now], keys[!now]);
+		r = fn(ctx, keys[now]);
+	}
+	return r;
+}

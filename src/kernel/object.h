@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct bpf_link;
+struct bpf_map;
 struct bpf_object;
 struct bpf_object_skeleton;
 struct bpf_program;
@@ -72,5 +73,14 @@ int object_records_of(int prog_fd, uint32_t tid, size_t size, void (*fn)(void *c
  */
 int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n);
 int object_run_fd(int prog_fd, const uint64_t *args, size_t n);
+
+/*
+ * Call FN with each key of MAP, a hash, of at most OBJECT_KEY_MAX bytes; FN may delete it. What is wanted of the
+ * elements is left to programs: while bpf(2) is at an element, or at a batch of them and of empty buckets, kprobes and
+ * perf's tracepoints run no program on that CPU, however long it is preempted there (bpf_disable_instrumentation,
+ * linux/bpf.h). At a key it is not. 0, or the first other value of FN.
+ */
+#define OBJECT_KEY_MAX 32
+int object_each_key(const struct bpf_map *map, int (*fn)(void *ctx, const void *key), void *ctx);
 
 #endif

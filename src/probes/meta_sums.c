@@ -3,10 +3,6 @@
  * The meta_sums probe: the handlers of meta add up in the kernel (bpf/calls/meta.bpf.c), and each interval what has
  * been added is sent (bpf/calls/meta_sums.bpf.c). drain/rows/folders.c knows the folders' names.
  */
-#include <errno.h>
-#include <signal.h>
-
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "base/util.h"
@@ -65,27 +61,20 @@ static int meta_sums_open(struct probe_object *object, const struct dlt_config *
 	return 0;
 }
 
-/* Has the process of KEY ended? Its number may be another's by now: then the sums go on as they are. */
-static bool is_gone(const struct dlt_meta_key *key)
-{
-	return kill((pid_t)key->tgid, 0) < 0 && errno == ESRCH;
-}
+struct sending {
+	const struct bpf_program *send;
+	bool free_ended; /* a cell of a process that has ended makes room */
+};
 
-/* Have the rows of all cells sent. FREE_ENDED: a cell of a process that has ended makes room. 0 or -errno. */
-static int cells_send(const struct meta_sums_bpf *skel, bool free_ended)
+static int cell_send(void *ctx, const void *arg)
 {
-	const int map = bpf_map__fd(skel->maps.dlt_meta_cells);
-	struct dlt_meta_key key, next;
-	int more = bpf_map_get_next_key(map, NULL, &next), r = 0;
+	const struct sending *sending = ctx;
+	const struct dlt_meta_key *key = arg;
 
-	while (r == 0 && more == 0) {
-		key = next;
-		more = bpf_map_get_next_key(map, &key, &next); /* before KEY goes */
-		r = object_run(skel->progs.meta_sums_send,
-			       (uint64_t[]){ key.folder, key.request, key.tgid, key.func, free_ended && is_gone(&key) },
-			       5);
-	}
-	return r;
+	return object_run(sending->send,
+			  (uint64_t[]){ key->folder, key->request, key->tgid, key->func,
+					sending->free_ended && util_is_gone((pid_t)key->tgid) },
+			  5);
 }
 
 static int meta_sums_emit(struct probe_object *object, enum probe_emit when)
@@ -98,7 +87,8 @@ static int meta_sums_emit(struct probe_object *object, enum probe_emit when)
 		skel->bss->ended = 1;
 		return 0;
 	}
-	return cells_send(skel, when == PROBE_EMIT);
+	return object_each_key(skel->maps.dlt_meta_cells, cell_send,
+			       &(struct sending){ skel->progs.meta_sums_send, when == PROBE_EMIT });
 }
 
 const struct probe meta_sums_probe = {

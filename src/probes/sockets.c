@@ -5,15 +5,12 @@
  */
 #include "dlt/sockets.h"
 
-#include <errno.h>
 #include <netinet/in.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/util.h"
 #include "dlt/net.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
@@ -89,93 +86,43 @@ static int sockets_open(struct probe_object *object, const struct dlt_config *cf
 	return 0;
 }
 
-/* Elements that are read at a time. */
-#define BATCH 256
-struct batch {
-	union {
-		struct dlt_net_key cell_keys[BATCH];
-		struct dlt_file_id ids[BATCH];
-	};
-	union {
-		struct dlt_net_cell cells[BATCH];
-		struct dlt_socket sockets[BATCH];
-	};
-};
-
-/* A map, and what is done with each of its elements, which is element I of a batch. */
-struct walk {
-	const struct bpf_map *map;
-	int (*visit)(const struct sockets_bpf *skel, const struct batch *batch, uint32_t i);
-};
-
-static int walk_batch(const struct sockets_bpf *skel, const struct walk *walk, struct batch *batch)
-{
-	uint32_t at = 0, n;
-	bool more = true;
-	int r = 0;
-
-	for (bool first = true; more && !r; first = false) {
-		n = BATCH;
-		/* a batch must have room for all of a bucket: there are as many buckets as elements */
-		if (bpf_map_lookup_batch(bpf_map__fd(walk->map), first ? NULL : &at, &at, batch->ids, batch->sockets,
-					 &n, NULL) < 0) {
-			r = errno == ENOENT ? 0 : -errno;
-			more = false;
-		}
-		for (uint32_t i = 0; i < n && !r; i++)
-			r = walk->visit(skel, batch, i);
-	}
-	return r;
-}
-
 static uint64_t dev_gen(const struct dlt_file_id *id)
 {
 	return id->dev | (uint64_t)id->gen << 32;
 }
 
-/* Has what a cell has gained sent; one that has gained nothing, and will not, as its thread has ended, makes room. */
-static int cell_visit(const struct sockets_bpf *skel, const struct batch *batch, uint32_t i)
+static int cell_send(void *ctx, const void *arg)
 {
-	const struct dlt_net_key *key = &batch->cell_keys[i];
-	const struct dlt_net_cell *cell = &batch->cells[i];
-	struct dlt_socket socket;
+	const struct sockets_bpf *skel = ctx;
+	const struct dlt_net_key *key = arg;
 
-	if (cell->count != cell->sent_count)
-		return object_run(skel->progs.net_send,
-				  (uint64_t[]){ key->id.ino, dev_gen(&key->id),
-						key->tid | (uint64_t)key->call << 32 | (uint64_t)key->dir << 48 },
-				  3);
-	if ((kill((pid_t)key->tid, 0) < 0 && errno == ESRCH) ||
-	    (key->id.ino && bpf_map_lookup_elem(bpf_map__fd(skel->maps.dlt_sockets), &key->id, &socket) < 0))
-		bpf_map_delete_elem(bpf_map__fd(skel->maps.dlt_net_cells), key);
-	return 0;
+	return object_run(skel->progs.net_send,
+			  (uint64_t[]){ key->id.ino, dev_gen(&key->id),
+					key->tid | (uint64_t)key->call << 32 | (uint64_t)key->dir << 48,
+					util_is_gone((pid_t)key->tid) },
+			  4);
 }
 
-static int socket_visit(const struct sockets_bpf *skel, const struct batch *batch, uint32_t i)
+static int socket_look(void *ctx, const void *arg)
 {
-	return object_run(skel->progs.socket_look, (uint64_t[]){ batch->ids[i].ino, dev_gen(&batch->ids[i]) }, 2);
+	const struct sockets_bpf *skel = ctx;
+	const struct dlt_file_id *id = arg;
+
+	return object_run(skel->progs.socket_look, (uint64_t[]){ id->ino, dev_gen(id) }, 2);
 }
 
 /* The sums first: what a row of a socket says has then rows. */
 static int sockets_emit(struct probe_object *object, enum probe_emit when)
 {
 	struct sockets_bpf *skel = object->owner;
-	const struct walk walks[] = { { skel->maps.dlt_net_cells, cell_visit },
-				      { skel->maps.dlt_sockets, socket_visit } };
-	struct batch *batch;
-	int r = 0;
+	int r;
 
 	if (when == PROBE_EMIT_STOP)
 		skel->bss->ended = 1;
 	if (when == PROBE_EMIT_BEGIN || when == PROBE_EMIT_STOP)
 		return 0;
-	batch = malloc(sizeof(*batch));
-	if (!batch)
-		return -ENOMEM;
-	for (size_t i = 0; !r && i < ARRAY_SIZE(walks); i++)
-		r = walk_batch(skel, &walks[i], batch);
-	free(batch);
-	return r;
+	r = object_each_key(skel->maps.dlt_net_cells, cell_send, skel);
+	return r ? r : object_each_key(skel->maps.dlt_sockets, socket_look, skel);
 }
 
 const struct probe sockets_probe = {

@@ -2,11 +2,8 @@
 /* The syscalls probe: the kernel side adds up, and sends its sums each interval (bpf/calls/syscalls.bpf.c). */
 #include "dlt/syscalls.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <sys/syscall.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "base/util.h"
@@ -58,34 +55,18 @@ static int syscalls_open(struct probe_object *object, const struct dlt_config *c
 	return bpf_map__set_max_entries(skel->maps.starts, cfg->slot_mask + 1);
 }
 
-/* A cell of a process that has ended makes room, once all of its sums have been sent. */
-static void cell_free(int fd, const struct dlt_syscalls_key *key)
+struct sending {
+	const struct bpf_program *send;
+	bool free_ended; /* a cell of a process that has ended makes room, once all of its sums have been sent */
+};
+
+static int cell_send(void *ctx, const void *arg)
 {
-	struct dlt_syscalls_cell cell;
+	const struct sending *sending = ctx;
+	const struct dlt_syscalls_key *key = arg;
 
-	if (kill((pid_t)key->tgid, 0) < 0 && errno == ESRCH && bpf_map_lookup_elem(fd, key, &cell) == 0 &&
-	    cell.count == cell.sent_count)
-		bpf_map_delete_elem(fd, key);
-}
-
-/* Have the rows of all cells sent. */
-static int cells_send(const struct syscalls_bpf *skel, bool free)
-{
-	int fd = bpf_map__fd(skel->maps.cells), r = 0, more;
-	struct dlt_syscalls_key key, next;
-
-	more = bpf_map_get_next_key(fd, NULL, &next);
-	while (r == 0 && more == 0) {
-		uint64_t args[] = { next.tgid, next.nr };
-
-		key = next;
-		r = object_run(skel->progs.syscalls_send, args, ARRAY_SIZE(args));
-		more = bpf_map_get_next_key(fd, &key,
-					    &next); /* before KEY goes: without it the iteration would start over */
-		if (free)
-			cell_free(fd, &key);
-	}
-	return r;
+	return object_run(sending->send,
+			  (uint64_t[]){ key->tgid, key->nr, sending->free_ended && util_is_gone((pid_t)key->tgid) }, 3);
 }
 
 static int syscalls_send_sums(struct probe_object *object, enum probe_emit when)
@@ -98,7 +79,8 @@ static int syscalls_send_sums(struct probe_object *object, enum probe_emit when)
 		skel->bss->ended = 1;
 		return 0;
 	}
-	return cells_send(skel, when == PROBE_EMIT);
+	return object_each_key(skel->maps.cells, cell_send,
+			       &(struct sending){ skel->progs.syscalls_send, when == PROBE_EMIT });
 }
 
 const struct probe syscalls_probe = {
