@@ -5,6 +5,7 @@
 #define MSG_PEEK 2 /* linux/socket.h */
 #define SOL_SOCKET 1 /* asm-generic/socket.h */
 #define SO_ERROR 4
+#define POLLIN 1 /* asm-generic/poll.h */
 
 /* The bytes that a call on messages moved, which returned RET: none that it has only looked at. */
 static __always_inline __u64 moved(const struct dlt_call *call, long ret)
@@ -128,18 +129,11 @@ CALL_END(net_sockopt_exit)
 /* A connect that has failed leaves no address behind: ENTRY's peer is the one that was passed, at ADDR. */
 static __noinline int peer_passed(struct dlt_socket *entry, __u64 addr)
 {
-	struct sockaddr_in6 passed = {};
 	__u32 family = entry->row.family;
 
-	if (entry->row.peer.port || (family != AF_INET && family != AF_INET6) ||
-	    bpf_probe_read_user(&passed, family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(passed), (void *)addr))
+	if (entry->row.peer.port || (family != AF_INET && family != AF_INET6))
 		return 0;
-	entry->row.peer.family = family;
-	entry->row.peer.port = __builtin_bswap16(passed.sin6_port); /* at the same place in both */
-	if (family == AF_INET)
-		*(__u32 *)entry->row.peer.addr = passed.sin6_flowinfo; /* sin_addr */
-	else
-		__builtin_memcpy(entry->row.peer.addr, &passed.sin6_addr, sizeof(entry->row.peer.addr));
+	peer_read(&entry->row.peer, addr, family);
 	socket_send(entry, DLT_SOCKET_OPEN);
 	return 0;
 }
@@ -169,6 +163,59 @@ CALL_END(net_connect_exit)
 		peer_passed(entry, call->args[1]);
 	}
 	net_count(&use, call, task, true);
+	call_end(call, tid);
+	return 0;
+}
+
+#define POLLED 16 /* descriptors of a poll that are looked at */
+
+/* Returns the first socket in CALL's list that has sent a datagram and got none since, and its ID; NULL: none. */
+static __noinline struct dlt_socket *polled_unanswered(struct task_struct *task, const struct dlt_call *call,
+						       struct dlt_file_id *id)
+{
+	const struct pollfd *list = (void *)call->args[0];
+	struct dlt_socket *entry;
+	struct pollfd one;
+	struct file *file;
+
+	for (__u32 i = 0; i < POLLED && i < call->args[1]; i++) {
+		if (bpf_probe_read_user(&one, sizeof(one), &list[i]))
+			break;
+		file = one.events & POLLIN ? file_of_fd(task, one.fd) : NULL;
+		if (!file || !file_is_socket(file))
+			continue;
+		id_begin(KLOAD(file, f_inode), id);
+		entry = bpf_map_lookup_elem(&dlt_sockets, id);
+		if (entry && entry->unanswered)
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * poll, ppoll: which are no calls on a socket. But one that has waited in vain for the answer to a datagram has a row,
+ * with the socket.
+ */
+CALL_END(net_poll_exit)
+{
+	long ret = call_result(ctx);
+	struct task_struct *task = task_current();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct net_use use = {};
+	struct dlt_socket *entry;
+
+	if (!call)
+		return 0;
+	if (!ret && bpf_ktime_get_ns() - call->start_ns >= DLT_NET_ROW_NS) {
+		entry = polled_unanswered(task, call, &use.key.id);
+		if (entry) {
+			use.key.tid = tid;
+			use.key.call = call->nr;
+			socket_unanswered(entry);
+			net_count(&use, call, task, true);
+		}
+	}
 	call_end(call, tid);
 	return 0;
 }

@@ -159,7 +159,8 @@ static __always_inline void net_count(const struct net_use *use, const struct dl
 
 	if (!st)
 		return;
-	if (call->probe != DLT_net) /* the dispatcher has counted another probe's call */
+	/* the dispatcher has counted another probe's call, or none */
+	if (call->probe != DLT_net || call->flags & DLT_CALL_NO_ROW)
 		st->seen++;
 	if (!single && !dlt_cfg.net_rows && use->ns < DLT_NET_ROW_NS && net_sums()) {
 		cell = bpf_map_lookup_elem(&dlt_net_cells, &use->key);
@@ -174,14 +175,68 @@ static __always_inline void net_count(const struct net_use *use, const struct dl
 	st->emitted++;
 }
 
-static __always_inline void socket_moved(struct dlt_socket *entry, const struct net_use *use, __u64 now)
+/* Reads the address at ADDR that was passed for a socket of FAMILY, which is inet or inet6, into PEER. */
+static __always_inline void peer_read(struct dlt_peer *peer, __u64 addr, __u32 family)
 {
+	struct sockaddr_in6 passed = {};
+
+	if (bpf_probe_read_user(&passed, family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(passed), (void *)addr))
+		return;
+	peer->family = family;
+	peer->port = __builtin_bswap16(passed.sin6_port); /* at the same place in both */
+	if (family == AF_INET)
+		*(__u32 *)peer->addr = passed.sin6_flowinfo; /* sin_addr */
+	else
+		__builtin_memcpy(peer->addr, &passed.sin6_addr, sizeof(peer->addr));
+}
+
+/* A datagram was sent on ENTRY in CALL. */
+static __noinline int socket_asks(struct dlt_socket *entry, const struct dlt_call *call)
+{
+	const struct sock *sk = (void *)entry->sock;
+	__u32 family = entry->row.family;
+
+	entry->unanswered = 1;
+	if (call->shape & DLT_NET_TO_4 && call->probe == DLT_net && call->args[4] &&
+	    (family == AF_INET || family == AF_INET6) && !BPF_CORE_READ(sk, __sk_common.skc_dport))
+		peer_read(&entry->asked, call->args[4], family);
+	return 0;
+}
+
+static __always_inline bool peer_is(const struct dlt_peer *one, const struct dlt_peer *other)
+{
+	const __u64 *a = (const __u64 *)one->addr, *b = (const __u64 *)other->addr;
+
+	return a[0] == b[0] && a[1] == b[1] && one->port == other->port;
+}
+
+/* A call has waited in vain for an answer on ENTRY: its peer is the one that was asked, if it has no other. */
+static __noinline int socket_unanswered(struct dlt_socket *entry)
+{
+	if (!entry->asked.port || peer_is(&entry->row.peer, &entry->asked))
+		return 0;
+	entry->row.peer = entry->asked;
+	socket_send(entry, DLT_SOCKET_OPEN);
+	return 0;
+}
+
+static __always_inline void socket_moved(struct dlt_socket *entry, const struct net_use *use,
+					 const struct dlt_call *call, __u64 now)
+{
+	bool datagram = entry->row.type == SOCK_DGRAM;
+
 	if (use->key.dir == DLT_NET_W) {
 		__sync_fetch_and_add(&entry->row.sent, use->bytes);
+		if (datagram)
+			socket_asks(entry, call);
 		return;
 	}
 	if (use->key.dir != DLT_NET_R)
 		return;
+	if (datagram && use->ret >= 0)
+		entry->unanswered = 0;
+	else if (datagram && entry->unanswered && use->ret == -EAGAIN && use->ns >= DLT_NET_ROW_NS)
+		socket_unanswered(entry);
 	if (use->bytes && entry->connect_at_ns && entry->row.first_ns == DLT_NONE)
 		entry->row.first_ns = now - entry->connect_at_ns;
 	__sync_fetch_and_add(&entry->row.received, use->bytes);
@@ -214,7 +269,7 @@ __noinline int net_used(__u64 fd, __u32 dir, __u64 bytes, __s64 ret)
 	if (file && file_is_socket(file))
 		entry = socket_note(task, file, call, &use.key.id);
 	if (entry)
-		socket_moved(entry, &use, now);
+		socket_moved(entry, &use, call, now);
 	net_count(&use, call, task, false);
 	return 0;
 }

@@ -33,11 +33,13 @@ struct dlt_socket {
 	__u64 mark; /* stands for the addresses in the row */
 	__u64 begin_ns;
 	__u64 connect_at_ns; /* begin of the connect; 0: none was seen */
+	__u32 unanswered; /* a datagram was sent, and none has come since */
+	struct dlt_peer asked; /* where the last one went that was sent without a connect */
 	struct dlt_sockets row;
 };
 #define DLT_SOCKETS_MAX 8192 /* with their buckets 2.7 MiB */
 
 DLT_ASSERT_SIZE(dlt_sockets, 272);
-DLT_ASSERT_SIZE(dlt_socket, 320);
+DLT_ASSERT_SIZE(dlt_socket, 344);
 
 #endif

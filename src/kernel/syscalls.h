@@ -71,6 +71,9 @@
 #ifndef SYS_open
 #define SYS_open (-1)
 #endif
+#ifndef SYS_poll
+#define SYS_poll (-1)
+#endif
 #ifndef SYS_readlink
 #define SYS_readlink (-1)
 #endif

@@ -21,7 +21,7 @@ static const struct field_name dir_names[] = {
 static const struct field fields[] = {
 	FIELDS_HEAD(struct dlt_net),
 	{ "CALL", "the system call", FIELD_NAME, AT(call), .names = sched_call_names },
-	{ "RW", "R: it receives, W: it sends; - for connect, accept, getsockopt", FIELD_NAME, AT(dir),
+	{ "RW", "R: it receives, W: it sends; - for connect, accept, getsockopt, poll", FIELD_NAME, AT(dir),
 	  .names = dir_names },
 	{ "SPAN_NS", "time that the row covers, ns; of a single call with a row of its own, its duration", FIELD_U64,
 	  AT(hdr.lat_ns) },
@@ -44,12 +44,14 @@ static const struct probe_call calls[] = {
 	{ "accept4", SYS_accept4, 0, "net_accept_exit" },
 	{ "connect", SYS_connect, 0, "net_connect_exit" },
 	{ "getsockopt", SYS_getsockopt, 0, "net_sockopt_exit" },
+	{ "poll", SYS_poll, 0, "net_poll_exit", .no_row = true },
+	{ "ppoll", SYS_ppoll, 0, "net_poll_exit", .no_row = true },
 	{ "recvfrom", SYS_recvfrom, DLT_NET_FLAGS_3, "net_exit" },
 	{ "recvmmsg", SYS_recvmmsg, DLT_NET_FLAGS_3, "net_many_exit" },
 	{ "recvmsg", SYS_recvmsg, NET_RECEIVES, "net_exit" },
 	{ "sendmmsg", SYS_sendmmsg, DLT_NET_SENDS, "net_many_exit" },
 	{ "sendmsg", SYS_sendmsg, DLT_NET_SENDS, "net_exit" },
-	{ "sendto", SYS_sendto, DLT_NET_SENDS, "net_exit" },
+	{ "sendto", SYS_sendto, DLT_NET_SENDS | DLT_NET_TO_4, "net_exit" },
 };
 #undef NET_RECEIVES
 

@@ -9,14 +9,21 @@ import errno
 import multiprocessing
 import os
 import resource
+import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
 import time
 
 failed = collections.Counter()
 MIB = bytes(1 << 20)
+
+
+def datagrams():
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
 
 def full(folder):
@@ -60,6 +67,36 @@ def refused(folder):
         except OSError as error:
             failed["call", errno.errorcode[error.errno]] += 1
             time.sleep(0.1)
+
+
+def unanswered(folder):
+    """Questions by datagrams to a server that never answers: without a connect, and with one."""
+    with datagrams() as silent:
+        silent.bind(("127.0.0.1", 0))
+        for connects in (False, True):
+            with datagrams() as asks:
+                asks.settimeout(0.3)
+                if connects:
+                    asks.connect(silent.getsockname())
+                for _ in range(2):
+                    asks.send(b"?") if connects else asks.sendto(b"?", silent.getsockname())
+                    try:
+                        asks.recv(100)
+                    except TimeoutError:
+                        failed["call", "no-answer"] += 1
+
+
+def unreceived(folder):
+    """The same by a receive that the kernel ends (SO_RCVTIMEO)."""
+    with datagrams() as silent, datagrams() as asks:
+        silent.bind(("127.0.0.1", 0))
+        asks.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 300000))
+        for _ in range(3):
+            asks.sendto(b"?", silent.getsockname())
+            try:
+                asks.recv(100)
+            except BlockingIOError:
+                failed["call", "no-answer"] += 1
 
 
 def work(how):
@@ -164,6 +201,31 @@ def connected(folder):
             end.recv(1)
         except BlockingIOError:
             pass
+
+
+def answered(folder):
+    """A slow server that answers at last; and figures that nobody answers, between which the job sleeps in poll."""
+    with datagrams() as server, datagrams() as asks, datagrams() as figures:
+        server.bind(("127.0.0.1", 0))
+        asks.settimeout(20)
+
+        def answer():
+            for _ in range(2):
+                sender = server.recvfrom(100)[1]
+                time.sleep(0.3)
+                server.sendto(b"!", sender)
+        thread = threading.Thread(target=answer)
+        thread.start()
+        for _ in range(2):
+            asks.sendto(b"?", server.getsockname())
+            asks.recv(100)
+        thread.join()
+        ends = os.pipe()
+        sleep = select.poll()
+        sleep.register(ends[0], select.POLLIN)
+        for _ in range(3):
+            figures.sendto(b"steps:1|c", server.getsockname())
+            sleep.poll(50)
 
 
 def interrupted(folder):

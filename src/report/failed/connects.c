@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls on sockets that failed, by their rows in net.out: mostly connects, of which those that do not wait are told by
- * getsockopt(SO_ERROR) that they have.
+ * getsockopt(SO_ERROR) that they have; and waits for the answer to a datagram that did not come.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,32 +16,54 @@ struct reading {
 	struct report_failed *failed;
 };
 
+/*
+ * Whether the row is of a wait that has ended without a datagram: poll has a row for nothing else, and a receive that
+ * may wait for a while only (SO_RCVTIMEO).
+ */
+static bool is_unanswered(const struct reading *reading, const struct scan *scan)
+{
+	const int nr = failed_errno(scan_field(scan, COL_RET));
+
+	if (scan_is(scan, COL_CALL, "poll") || scan_is(scan, COL_CALL, "ppoll"))
+		return true;
+	return nr == EAGAIN && scan_is(scan, COL_RW, "R") && scan_number(scan, COL_TIME_NS) >= NSEC_PER_MSEC &&
+	       report_peer_datagrams(reading->report->peers, scan_number(scan, COL_FID));
+}
+
+/* Names the process and the call of LIKE. */
+static void name(const struct scan *scan, const struct report_proc *proc, struct failure *like)
+{
+	if (proc && proc->named)
+		memcpy(like->comm, proc->comm, sizeof(like->comm));
+	else
+		report_copy(like->comm, sizeof(like->comm), scan_field(scan, COL_COMM));
+	/* what getsockopt tells is the connect's */
+	report_copy(like->call, sizeof(like->call), scan_field(scan, COL_CALL));
+	if (scan_is(scan, COL_CALL, "getsockopt"))
+		snprintf(like->call, sizeof(like->call), "connect");
+}
+
 static bool take(struct scan *scan, void *own)
 {
 	const struct reading *reading = own;
-	const int nr = failed_errno(scan_field(scan, COL_RET));
-	const struct failed_error *error = nr ? failed_error_of(nr) : NULL;
-	struct failure like = { .kind = FAILURE_CALL, .code = nr, .error = error };
+	const bool unanswered = is_unanswered(reading, scan);
+	const int nr = unanswered ? 0 : failed_errno(scan_field(scan, COL_RET));
+	struct failure like = { .kind = FAILURE_CALL, .code = nr };
 	const struct report_proc *proc;
 	const char *peer;
 
-	if (!error || error->subject != FAILED_PEER || !scan_has_number(scan, COL_PID))
+	like.error = unanswered ? &failed_no_answer : failed_error_of(nr);
+	if (!like.error || like.error->subject != FAILED_PEER || !scan_has_number(scan, COL_PID))
 		return true;
 	like.pid = scan_number(scan, COL_PID);
 	proc = table_find(&reading->report->procs, like.pid);
 	if (proc && proc->aside)
 		return true;
 	peer = report_peer_of(reading->report->peers, scan_number(scan, COL_FID));
-	if (proc && proc->named)
-		memcpy(like.comm, proc->comm, sizeof(like.comm));
-	else
-		report_copy(like.comm, sizeof(like.comm), scan_field(scan, COL_COMM));
-	/* what getsockopt tells is the connect's */
-	report_copy(like.call, sizeof(like.call), scan_field(scan, COL_CALL));
-	if (scan_is(scan, COL_CALL, "getsockopt"))
-		snprintf(like.call, sizeof(like.call), "connect");
+	name(scan, proc, &like);
+	like.slept_ns = unanswered ? scan_number(scan, COL_TIME_NS) : 0;
 	failures_add(reading->failed, &like, peer ?: "", peer ? strlen(peer) : 0, scan->time_ns,
-		     (uint32_t)scan_number(scan, COL_TID));
+		     unanswered ? 0 : (uint32_t)scan_number(scan, COL_TID));
 	return true;
 }
 

@@ -106,10 +106,20 @@ static const struct failed_error errors[] = {
 const struct failed_error failed_short_write = {
 	.name = "short",
 	.words = "fewer bytes than given",
+	.verb = "wrote less than it was given",
 	.subject = FAILED_FOLDER,
 	.advice = "Look whether the disk is full there or a limit was reached (df -h, quota -s, ulimit -f), and write "
 		  "the "
 		  "rest.",
+};
+
+const struct failed_error failed_no_answer = {
+	.name = "no-answer",
+	.words = "no datagram came within the time",
+	.verb = "had no answer",
+	.subject = FAILED_PEER,
+	.advice = "Look whether that host and its server are up; port 53 is a name server's (/etc/resolv.conf, "
+		  "resolvectl).",
 };
 
 const struct failed_error *failed_error_of(int nr)

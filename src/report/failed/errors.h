@@ -18,6 +18,7 @@ struct failed_error {
 	enum failed_subject subject;
 	bool data; /* only of data: programs try what they may not open of the system, and of their packages */
 	const char *limit; /* its name; NULL: none */
+	const char *verb; /* what the call did, where it has no error number; NULL: it failed */
 	const char *advice;
 };
 
@@ -25,5 +26,7 @@ struct failed_error {
 const struct failed_error *failed_error_of(int nr);
 /* A write that took less than it was given, without an error. */
 extern const struct failed_error failed_short_write;
+/* A wait for the answer to a datagram, which ended when its time was over. */
+extern const struct failed_error failed_no_answer;
 
 #endif

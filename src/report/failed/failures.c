@@ -57,14 +57,16 @@ void failures_add(struct report_failed *failed, const struct failure *like, cons
 	}
 	if (!group->n) {
 		*group = *like;
+		group->slept_ns = 0;
 		group->fid = len ? like->fid : 0;
 		group->first_ns = group->last_ns = at_ns;
 		group->folder = len && !like->fid ? strndup(place, len) : NULL;
 	}
 	group->n++;
+	group->slept_ns += like->slept_ns;
 	group->first_ns = MIN(group->first_ns, at_ns);
 	group->last_ns = MAX(group->last_ns, at_ns);
-	if (like->kind == FAILURE_CALL)
+	if (like->kind == FAILURE_CALL && tid)
 		remember(failed, tid, at_ns, (uint32_t)(group - (struct failure *)table_at(&failed->groups, 0)));
 }
 

@@ -37,7 +37,7 @@ struct failure {
 	uint64_t sender_pid;
 	char sender_comm[64];
 	uint64_t limit_bytes; /* of the cgroup whose memory was used up; 0: not known */
-	uint64_t slept_ns; /* right behind such calls, until a time */
+	uint64_t slept_ns; /* right behind such calls, until a time; of failed_no_answer, in them */
 	char *text; /* a sentence with all this; NULL: memory is out */
 };
 
@@ -70,7 +70,10 @@ struct report_failed {
 
 extern const struct report_part report_failed_part;
 
-/* Adds what failed at AT_NS in the way of LIKE, whose PLACE (a folder, or a FID as text) tells it apart. */
+/*
+ * Adds what failed at AT_NS in the way of LIKE, whose PLACE (a folder, or a FID as text) tells it apart. TID: the
+ * thread, whose sleep right behind it counts; 0: it does not.
+ */
 void failures_add(struct report_failed *failed, const struct failure *like, const char *place, size_t len,
 		  uint64_t at_ns, uint32_t tid);
 

@@ -82,14 +82,13 @@ static void put_call(const struct report *report, const struct failure *failure,
 {
 	const struct failed_error *error = failure->error;
 
-	fprintf(out, "%s: %s %s", failure->comm, failure->call,
-		error == &failed_short_write ? "wrote less than it was given" : "failed");
+	fprintf(out, "%s: %s %s", failure->comm, failure->call, error->verb ? error->verb : "failed");
 	if (failure->n == 1)
 		fputs(" once", out);
 	else
 		fprintf(out, " %" PRIu64 " times", failure->n);
 	put_when(report, failure, out);
-	if (error != &failed_short_write) {
+	if (!error->verb) {
 		fprintf(out, ": %s (%s", error->words, error->name);
 		if (error->limit)
 			put_limit(report, failure, out);
@@ -97,7 +96,8 @@ static void put_call(const struct report *report, const struct failure *failure,
 	}
 	put_place(failure, out);
 	if (failure->slept_ns)
-		fprintf(out, "; it slept %s right after", FMT_NS(failure->slept_ns));
+		fprintf(out, error == &failed_no_answer ? "; it waited %s for one" : "; it slept %s right after",
+			FMT_NS(failure->slept_ns));
 }
 
 static void put_sender(const struct failure *failure, FILE *out)

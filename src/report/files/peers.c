@@ -14,7 +14,7 @@
 struct peer_socket {
 	uint64_t peer; /* a hash of its name; 0: no row of it was read */
 	uint64_t connect_ns, first_ns, resent;
-	bool has_connect, has_first;
+	bool has_connect, has_first, datagrams;
 };
 
 static int part_new(struct report *r, const struct report_options *o)
@@ -92,6 +92,7 @@ static bool take_socket(struct scan *scan, void *own)
 	socket->has_connect = scan_u64(scan, COL_CONNECT_NS, &socket->connect_ns);
 	socket->has_first = scan_u64(scan, COL_FIRST_NS, &socket->first_ns);
 	socket->resent = scan_number(scan, COL_RESENT);
+	socket->datagrams = scan_is(scan, COL_TYPE, "dgram");
 	peer = table_get(&peers->peers, socket->peer);
 	if (peer && !*peer->name) {
 		snprintf(peer->name, sizeof(peer->name), "%s", name);
@@ -125,6 +126,13 @@ const char *report_peer_of(const struct report_peers *peers, uint64_t fid)
 	const struct report_peer *peer = socket ? table_find(&peers->peers, socket->peer) : NULL;
 
 	return peer && *peer->name ? peer->name : NULL;
+}
+
+bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid)
+{
+	const struct peer_socket *socket = table_find(&peers->sockets, fid);
+
+	return socket && socket->datagrams;
 }
 
 /* --- calls ------------------------------------------------------------------------------------------------ */

@@ -36,5 +36,7 @@ extern const struct report_part report_peers_part;
 
 /* Returns the name of the peer of socket FID, once the files of sockets have been read; NULL: not known. */
 const char *report_peer_of(const struct report_peers *peers, uint64_t fid);
+/* Whether socket FID is known, and one of datagrams. */
+bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid);
 
 #endif

@@ -104,14 +104,24 @@ static void show_end(struct report *report, struct finding *finding)
 
 /* --- its waits --------------------------------------------------------------------------------------------- */
 
-/* Returns how long the job slept after calls that failed again and again. */
-static uint64_t slept_ns(const struct report *report)
+/* Whether the job's sleep may follow from FAILURE. A single answer that did not come is enough. */
+static bool is_slept_after(const struct failure *failure)
+{
+	return failure->slept_ns && (failure->n >= LEAST_FAILED || failure->error == &failed_no_answer);
+}
+
+/* Returns how long the job slept after calls that failed; in *UNANSWERED_NS, in those that waited for an answer. */
+static uint64_t slept_ns(const struct report *report, uint64_t *unanswered_ns)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < report->failed->n; i++)
-		if (report->failed->v[i].n >= LEAST_FAILED)
-			ns += report->failed->v[i].slept_ns;
+	*unanswered_ns = 0;
+	for (uint32_t i = 0; i < report->failed->n; i++) {
+		const struct failure *failure = &report->failed->v[i];
+
+		ns += is_slept_after(failure) ? failure->slept_ns : 0;
+		*unanswered_ns += failure->error == &failed_no_answer ? failure->slept_ns : 0;
+	}
 	return ns;
 }
 
@@ -120,7 +130,7 @@ static void show_sleeps(struct report *report, struct finding *finding)
 	unsigned int shown = 0;
 
 	for (uint32_t i = 0; i < report->failed->n && shown < SHOWN; i++)
-		if (report->failed->v[i].slept_ns && report->failed->v[i].n >= LEAST_FAILED) {
+		if (is_slept_after(&report->failed->v[i])) {
 			show(finding, &report->failed->v[i]);
 			shown++;
 		}
@@ -192,6 +202,14 @@ const struct rule rule_failed_calls = {
 	.evidence = show_sleeps,
 };
 
+const struct rule rule_failed_answer = {
+	.code = "failed",
+	.title = "The job waited for answers that did not come",
+	.number = RULES_FAILED_NUMBER,
+	.is_share = true,
+	.evidence = show_sleeps,
+};
+
 const struct rule rule_failed_process = {
 	.code = "failed",
 	.title = "A process of the job was gone, and the job waited for what it never got",
@@ -211,7 +229,7 @@ static void take(const struct report *report, struct finding *answer, const stru
 bool failed_answer(const struct report *report, struct finding *answer)
 {
 	const uint64_t wall_ns = report_duration_ns(report);
-	uint64_t ns;
+	uint64_t ns, unanswered_ns;
 
 	if (!report->failed || !report->failed->n || report->only.path)
 		return false;
@@ -225,9 +243,9 @@ bool failed_answer(const struct report *report, struct finding *answer)
 		take(report, answer, &rule_failed_process, ns);
 		return true;
 	}
-	ns = slept_ns(report);
+	ns = slept_ns(report, &unanswered_ns);
 	if (!ns || (double)ns < LEAST_SLEPT * (double)wall_ns)
 		return false;
-	take(report, answer, &rule_failed_calls, ns);
+	take(report, answer, 2 * unanswered_ns > ns ? &rule_failed_answer : &rule_failed_calls, ns);
 	return true;
 }

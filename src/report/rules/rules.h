@@ -94,7 +94,7 @@ extern const struct rule rule_unknown, rule_trainer_bound, rule_cpu_bound, rule_
 /* The answers of a job that was too short or failed: without other findings, as these would be about its start alone.
  */
 /* failed.c: the answers of a job whose end, or main wait, follows from what failed. */
-extern const struct rule rule_failed_end, rule_failed_calls, rule_failed_process;
+extern const struct rule rule_failed_end, rule_failed_answer, rule_failed_calls, rule_failed_process;
 extern const struct rule rule_too_short, rule_part_too_short, rule_failed, rule_not_found, rule_not_executable,
 	rule_untraced;
 /* All of these; ends with NULL. */

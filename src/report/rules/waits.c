@@ -580,6 +580,7 @@ const struct rule *const rules_answers[] = {
 	&rule_idle,
 	&rule_too_short,
 	&rule_failed_end,
+	&rule_failed_answer,
 	&rule_failed_calls,
 	&rule_failed_process,
 	&rule_failed,

@@ -49,10 +49,10 @@ static void put(const struct failure *failure, unsigned int width, FILE *out)
 	wrap_text(out, failure_advice(failure), strlen("  => "), width);
 }
 
-/* Prints the heading: ANY of what failed is in the answer; NONE is left. */
-static void put_heading(bool any, bool none, unsigned int width, FILE *out)
+/* Prints the heading: ANY of what failed is in the answer. */
+static void put_heading(bool any, unsigned int width, FILE *out)
 {
-	fprintf(out, "%sWhat failed%s%s\n", width ? "\n" : "", any ? " beside that" : "", none ? ": nothing" : "");
+	fprintf(out, "%sWhat failed%s\n", width ? "\n" : "", any ? " beside that" : "");
 }
 
 void failed_text(const struct report *report, unsigned int width, FILE *out)
@@ -62,8 +62,8 @@ void failed_text(const struct report *report, unsigned int width, FILE *out)
 	const uint32_t above = width ? in_answer(report) : 0;
 	uint32_t shown = 0;
 
-	if (n)
-		put_heading(above > 0, above >= n, width, out);
+	if (n > above)
+		put_heading(above > 0, width, out);
 	for (uint32_t i = 0; i < n && shown < most; i++) {
 		if (!failed->v[i].text || (width && is_in_answer(report, &failed->v[i])))
 			continue;

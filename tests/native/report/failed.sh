@@ -52,6 +52,13 @@ value 'f["folder"]' | grep -q '^127\.0\.0\.1:[0-9]*$' || fail "refused: no peer:
 equal "refused: the call" "$(value 'f["call"]')" connect
 answers refused
 
+for case in unanswered unreceived; do
+	job $case
+	value 'f["folder"]' | grep -q '^127\.0\.0\.1:[0-9]*$' || fail "$case: no peer: $(cat report.json)"
+	answers $case
+	equal "$case: the wait" "$(value '0.28 * f["n"] < f["slept_ns"] / 1e9')" True
+done
+
 rm -f small/pid
 (
 	await test -e small/pid
@@ -74,7 +81,7 @@ if [ -z "$slow" ]; then
 fi
 
 expected='terminated handled connected namespace'
-[ -n "$slow" ] || expected="$expected searches head interrupted"
+[ -n "$slow" ] || expected="$expected answered searches head interrupted"
 for case in $expected; do
 	job "$case"
 	[ ! -s counted ] || fail "$case: $(cat counted)"

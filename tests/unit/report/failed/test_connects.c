@@ -52,6 +52,43 @@ static void a_socket_without_a_row_has_no_peer(void **state)
 		   "python: connect failed once at 0.20 s: the other end did not answer in time (ETIMEDOUT)");
 }
 
+static void put_datagrams(unsigned int fid, const char *peer)
+{
+	put(SOCKETS, 100 * MS, "10\t10\tpython\t%u\topen\tinet\tdgram\tudp\t-\t%s\t-\t-\t1\t0\t0\t-\t-\t-", fid, peer);
+}
+
+static void put_waited(uint64_t at, const char *call, const char *dir, const char *ret, unsigned int fid)
+{
+	put(NET, at, "10\t10\tpython\t%s\t%s\t500000000\t1\t0\t1\t0\t500000000\t500000000\t%s\t%u", call, dir, ret,
+	    fid);
+}
+
+/* The time of the wait itself counts, and not twice, where the next one begins at once. */
+static void datagrams_without_an_answer_have_their_peer_and_time(void **state)
+{
+	put_job();
+	put_datagrams(7, "10.0.0.5:53");
+	put_waited(600 * MS, "poll", "-", "0", 7);
+	put_waited(1101 * MS, "poll", "-", "0", 7);
+	put_wait(.pid = JOB, .from = 601 * MS, .to = 1101 * MS, .call = "poll", .by = "timer");
+	expect_one(
+		failed_loaded(), 2,
+		"python: poll had no answer 2 times from 0.60 s to 1.10 s, peer 10.0.0.5:53; it waited 1.00 s for one");
+}
+
+/* A stream that is silent for a while is none: nobody knows whether something was to come. */
+static void receives_that_may_not_wait_for_long_are_such_waits(void **state)
+{
+	put_job();
+	put_datagrams(7, "10.0.0.5:53");
+	put_socket(8, "10.0.0.6:9000");
+	put_waited(600 * MS, "recvfrom", "R", "-11", 7);
+	put_waited(1200 * MS, "recvfrom", "R", "-11", 8);
+	put_waited(1800 * MS, "sendto", "W", "-11", 7);
+	expect_one(failed_loaded(), 1,
+		   "python: recvfrom had no answer once at 0.60 s, peer 10.0.0.5:53; it waited 500 ms for one");
+}
+
 /* A connect that goes on, nothing to receive, bytes whose number ends like an error, sums, and what nobody can read. */
 static void others_are_none(void **state)
 {
@@ -71,6 +108,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_socket_without_a_row_has_no_peer),
+		IN_TREE(datagrams_without_an_answer_have_their_peer_and_time),
+		IN_TREE(receives_that_may_not_wait_for_long_are_such_waits),
 		IN_TREE(connects_that_are_refused_have_their_peer),
 		IN_TREE(each_peer_has_its_own),
 		IN_TREE(others_are_none),
