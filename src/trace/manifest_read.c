@@ -124,6 +124,13 @@ static const struct json_member collector_facts[] = {
 	{ 0 },
 };
 
+static const struct json_member limit_facts[] = {
+	JSON_MEMBER("cgroup", JSON_TEXT, manifest_limit, cgroup),
+	JSON_MEMBER("file", JSON_TEXT, manifest_limit, file),
+	JSON_MEMBER("value", JSON_TEXT, manifest_limit, value),
+	{ 0 },
+};
+
 #define NAMES_SEPARATOR ", "
 
 /* Whether NAME is one of the LIST, which may be cut off. */
@@ -171,10 +178,13 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 {
 	struct manifest_facts *facts = ctx;
 	const unsigned int probe = facts->n_probes - 1, collector = facts->n_collectors - 1;
+	const unsigned int limit = facts->allowed.n_limits - 1;
 	const struct json_place places[] = {
 		{ "probes[].", probe_facts, probe < MANIFEST_PROBES_MAX ? &facts->probes[probe] : NULL },
 		{ "collectors[].", collector_facts,
 		  collector < MANIFEST_COLLECTORS_MAX ? &facts->collectors[collector] : NULL },
+		{ "allowed.cgroup_limits[].", limit_facts,
+		  limit < MANIFEST_LIMITS_MAX ? &facts->allowed.limits[limit] : NULL },
 		{ "", top_facts, facts },
 	};
 	const struct json_place *place;
@@ -183,6 +193,7 @@ static void take_value(void *ctx, const char *path, enum json_event event, const
 	if (event == JSON_OPEN) {
 		facts->n_probes += strcmp(path, "probes[]") == 0;
 		facts->n_collectors += strcmp(path, "collectors[]") == 0;
+		facts->allowed.n_limits += strcmp(path, "allowed.cgroup_limits[]") == 0;
 		facts->has_usage |= strcmp(path, "workload.rusage") == 0;
 		return;
 	}
@@ -200,6 +211,7 @@ int manifest_parse(struct manifest_facts *m, const char *text)
 	r = json_read(text, strlen(text), take_value, m);
 	m->n_probes = MIN(m->n_probes, MANIFEST_PROBES_MAX);
 	m->n_collectors = MIN(m->n_collectors, MANIFEST_COLLECTORS_MAX);
+	m->allowed.n_limits = MIN(m->allowed.n_limits, MANIFEST_LIMITS_MAX);
 	return r;
 }
 

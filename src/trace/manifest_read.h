@@ -14,6 +14,7 @@
 #include "trace/window.h"
 
 #define MANIFEST_PROBES_MAX 64
+#define MANIFEST_LIMITS_MAX 64
 #define MANIFEST_COLLECTORS_MAX 16
 
 struct manifest_probe {
@@ -69,6 +70,10 @@ struct manifest_facts {
 	struct manifest_allowed {
 		uint64_t n_cpus; /* of these, by its first process when it began; 0: not known */
 		char cpus[128], cpus_by[16]; /* a list; who has taken the others: docs/traces/manifest.md */
+		struct manifest_limit {
+			char cgroup[256], file[48], value[64]; /* "/a/b", "cpu.max", "50000 100000" */
+		} limits[MANIFEST_LIMITS_MAX]; /* of its cgroup, then of those above it, by hierarchy */
+		unsigned int n_limits;
 	} allowed; /* to the job */
 	struct manifest_alloc alloc;
 	bool clock_synchronised, clock_synchronised_at_end; /* by NTP or the like */

@@ -170,6 +170,7 @@ static const struct variant {
 	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims, WITH_CAUSE },
 	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated, WITH_CAUSE },
 	{ "decode-cpu", &rule_disk_saturated, behind_decoding, rules_show_saturated, ALONE },
+	{ "cpu-quota", &rule_cpu_quota, all_of_it, rules_show_cpu_quota, WITH_CAUSE },
 	{ "cpu-limit", &rule_cpu_limit, all_of_it, rules_show_cpu_limit, WITH_CAUSE },
 };
 

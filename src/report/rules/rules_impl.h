@@ -64,6 +64,8 @@ void rules_show_own_writes(struct report *report, struct finding *finding);
 void rules_show_gpu(struct report *report, struct finding *finding);
 /* Shows who has limited the CPUs that the job may use (cpu_limit.c). */
 void rules_show_cpu_limit(struct report *report, struct finding *finding);
+/* Shows the smallest quota of the job's cgroups, as far as the trace has it (cpu_limit.c). */
+void rules_show_cpu_quota(struct report *report, struct finding *finding);
 /* Returns how long of WALL_NS a disk was at its limit, if that is most of it, else 0 (saturated.c); shows that disk. */
 uint64_t rules_saturated_ns(const struct report *report, uint64_t wall_ns);
 void rules_show_saturated(struct report *report, struct finding *finding);

@@ -86,10 +86,10 @@ static void a_thread_that_loses_its_cpu_has_no_quota(void **state)
 		   "cpu-quota");
 }
 
-/* A job of 2 s that waits for a CPU for half of it; MANIFEST: members about its CPUs; ARGS: of the row of its end. */
-static struct report *waits_for_cpu(const char *manifest, const char *args)
+/* A job of 2 s that WAITS for half of it; MANIFEST: members about its CPUs; ARGS: of the row of its end. */
+static struct report *limited(const char *manifest, const char *args, struct put_wait waits)
 {
-	char text[512];
+	char text[1024];
 
 	put_event(0, "exec", 10, 10, 1, "python", NULL);
 	put(PIDS, LIFE, "10\t10\t1\tpython\texit\t0\t10\t0\t/\t-\tutime=0\\040minflt=1%s", args);
@@ -98,8 +98,47 @@ static struct report *waits_for_cpu(const char *manifest, const char *args)
 		 "{\"workload\":{\"pid\":10},\"start\":{\"monotonic_ns\":%llu},\"end\":{\"monotonic_ns\":%llu}%s}",
 		 BEGIN, BEGIN + LIFE, manifest);
 	tree_put("manifest.json", text);
-	put_wait(.pid = 10, .from = 100 * MS, .to = 1100 * MS, .call = "-", .state = "runq", .runq = 1000 * MS);
+	waits.pid = 10;
+	waits.from = 100 * MS;
+	waits.to = 1100 * MS;
+	put_wait_row(&waits);
 	return path_loaded();
+}
+
+static struct report *waits_for_cpu(const char *manifest, const char *args)
+{
+	return limited(manifest, args, (struct put_wait){ .call = "-", .state = "runq", .runq = 1000 * MS });
+}
+
+static struct report *waits_for_quota(const char *limits)
+{
+	char manifest[512];
+
+	snprintf(manifest, sizeof(manifest),
+		 ",\"machine\":{\"cpus\":8},\"allowed\":{\"pid\":10,\"cgroup_limits\":[%s]}", limits);
+	return limited(manifest, "", (struct put_wait){ QUOTA });
+}
+
+#define LIMIT(cgroup, file, value) "{\"cgroup\":\"" cgroup "\",\"file\":\"" file "\",\"value\":\"" value "\"}"
+static void the_smallest_quota_is_shown(void **state)
+{
+	expect_answer(waits_for_quota(LIMIT("/a/b", "memory.max", "1000") "," LIMIT(
+			      "/a/b", "cpu.max", "400000 100000") "," LIMIT("/a", "cpu.max", "75000 50000")),
+		      "cpu-quota", 50, "its quota was 1.5 of 8 CPUs, by cpu.max of cgroup /a");
+}
+
+static void a_quota_of_v1_has_its_period_apart(void **state)
+{
+	expect_answer(waits_for_quota(
+			      LIMIT("/a", "cpu.cfs_quota_us", "25000") "," LIMIT("/a", "cpu.cfs_period_us", "50000")),
+		      "cpu-quota", 50, "its quota was 0.5 of 8 CPUs, by cpu.cfs_quota_us of cgroup /a");
+}
+
+/* What cannot be read is none. */
+static void a_quota_that_is_not_known_is_not_shown(void **state)
+{
+	expect_answer(waits_for_quota(LIMIT("/a", "cpu.max", "max") "," LIMIT("/a", "cpu.max", "100 0")), "cpu-quota",
+		      50, "CPU quota");
 }
 
 #define OF_CPUS(n, by) \
@@ -975,6 +1014,9 @@ int main(void)
 		IN_TREE(a_server_beside_the_job_has_its_address),
 		IN_TREE(a_few_packets_are_no_cause),
 		IN_TREE(a_quota_is_no_contention),
+		IN_TREE(a_quota_of_v1_has_its_period_apart),
+		IN_TREE(a_quota_that_is_not_known_is_not_shown),
+		IN_TREE(the_smallest_quota_is_shown),
 		IN_TREE(a_thread_that_loses_its_cpu_has_no_quota),
 		IN_TREE(a_job_that_may_not_use_all_cpus_is_at_that_limit),
 		IN_TREE(a_cgroup_may_have_the_limit),
