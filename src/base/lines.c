@@ -8,6 +8,7 @@
 #endif
 
 #include "base/bytemask.h"
+#include "base/cpuid.h"
 
 _Static_assert(LINES_BYTES == BYTEMASK_BYTES, "text is looked at in pieces of this size");
 
@@ -109,7 +110,7 @@ static WITH_AVX2 unsigned int find_avx2(struct lines *l, const char *text, uint3
 
 static bool has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+	return cpuid_has(CPUID_AVX2 | CPUID_BMI | CPUID_POPCNT);
 }
 
 /* --- x86-64 with AVX-512: finds the bits' positions without going from one to the next ----------- */
@@ -146,7 +147,7 @@ static WITH_AVX512 unsigned int find_avx512(struct lines *l, const char *text, u
 
 static bool has_avx512(void)
 {
-	return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") && has_avx2();
+	return cpuid_has(CPUID_AVX512F | CPUID_AVX512BW | CPUID_AVX512VBMI2) && has_avx2();
 }
 #endif
 

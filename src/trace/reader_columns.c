@@ -3,6 +3,8 @@
 
 #ifdef __x86_64__
 #include <immintrin.h>
+
+#include "base/cpuid.h"
 #endif
 
 uint32_t reader_column_u64_anywhere(const struct reader_row *rows, unsigned int n, unsigned int column, uint64_t *ret)
@@ -138,7 +140,7 @@ uint32_t reader_column_u64(const struct reader_row *rows, unsigned int n, unsign
 	if (!column)
 		return 0;
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
+	if (cpuid_has(CPUID_AVX2))
 		return by_avx2(rows, n, column, ret);
 #endif
 	return reader_column_u64_anywhere(rows, n, column, ret);
