@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "base/util.h"
+#include "os/descriptors.h"
 #include "report/report.h"
 #include "report/scan/missing.h"
 #include "report/show/show.h"
@@ -108,7 +109,7 @@ static bool leave_descriptors(int *fd, int *dirfd)
 		dup2(null, i);
 	*fd = dup2(*fd, STDERR_FILENO + 1);
 	*dirfd = *dirfd < 0 ? -1 : dup2(*dirfd, STDERR_FILENO + 2);
-	close_range(STDERR_FILENO + (*dirfd < 0 ? 2 : 3), ~0U, 0); /* since Linux 5.9 */
+	descriptors_close_from(STDERR_FILENO + (*dirfd < 0 ? 2 : 3));
 	return *fd >= 0;
 }
 

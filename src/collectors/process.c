@@ -22,6 +22,7 @@
 #include "host/rights/creds.h"
 #include "host/rights/privileges.h"
 #include "host/rights/workload_user.h"
+#include "os/descriptors.h"
 
 #define STDERR_BYTES 4096
 #define LAST_FD (STDERR_FILENO + 1) /* of a tool, until its exec */
@@ -79,8 +80,8 @@ static void __attribute__((noreturn)) run_tool(const struct collector *collector
 	    dup2(collector->stderr_fd < 0 ? null_fd : collector->stderr_fd, STDERR_FILENO) >= 0 &&
 	    (exec_fd == LAST_FD || dup3(exec_fd, LAST_FD, O_CLOEXEC) >= 0)) {
 		exec_fd = LAST_FD;
-		/* Ours are close-on-exec; inherited ones may not be. From Linux 5.9 on. */
-		close_range(LAST_FD + 1, ~0U, 0);
+		/* Ours are close-on-exec; inherited ones may not be. */
+		descriptors_close_from(LAST_FD + 1);
 		execve(path, argv, env);
 	}
 	err = err ? err : errno;

@@ -197,7 +197,7 @@ static void take_handed(struct archiver *archiver)
 
 static void lower_priority(void)
 {
-	pid_t tid = (pid_t)syscall(SYS_gettid);
+	pid_t tid = thread_id();
 
 	setpriority(PRIO_PROCESS, (id_t)tid, LOWEST_NICE);
 	syscall(SYS_ioprio_set, IOPRIO_THREAD, tid, IOPRIO_LOWEST);

@@ -381,7 +381,7 @@ static void *drain_main(void *ctx)
 	struct drain *drain = ctx;
 	struct clock_reading r;
 
-	__atomic_store_n(&drain->tid, gettid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&drain->tid, thread_id(), __ATOMIC_RELAXED);
 	/* if it fails here it fails in the main thread too, which reports it */
 	(void)!privileges_give_up(drain->privileges, true);
 	clock_read(&r, CLOCK_TRIES);

@@ -14,6 +14,7 @@
 
 #include "base/util.h"
 #include "host/path_search.h"
+#include "os/descriptors.h"
 #include "os/env.h"
 
 /* sudo's and Debian's for root. */
@@ -93,7 +94,7 @@ int helper_spawn(pid_t *pid_ret, const char *const argv[], const char *const *ta
 		r = posix_spawn_file_actions_adddup2(&files, flags & HELPER_BOTH ? out_fd : STDIN_FILENO,
 						     STDERR_FILENO);
 	if (!r)
-		r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+		r = descriptors_spawn_close_from(&files, STDERR_FILENO + 1);
 	posix_spawnattr_setflags(&attr, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &defaults);

@@ -27,6 +27,7 @@
 #include "base/exit_codes.h"
 #include "base/util.h"
 #include "host/rights/workload_user.h"
+#include "os/descriptors.h"
 
 /* Processes outside the terminal's foreground group get no signal about a new size, so the relay polls it. */
 #define SIZE_CHECK_MS 250
@@ -217,7 +218,7 @@ static void keep_only(int *const fds[], int n)
 		*fds[i] = fcntl(*fds[i], F_DUPFD, 16);
 	for (int i = 0; i < n; i++)
 		*fds[i] = dup2(*fds[i], i);
-	closefrom(n);
+	descriptors_close_from((unsigned int)n);
 }
 
 static void serve(struct copier *copier, pid_t pgrp)

@@ -16,6 +16,7 @@
 #include "dlt/preempt.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
+#include "os/thread.h"
 #include "preempt.skel.h"
 
 /* Longer than the ticks take, unless the machine is stalled; see below for that case. */
@@ -33,7 +34,7 @@ static void *stay(void *arg)
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
 	preempt->tick_ns = timespec_ns(&tick) * 3 / 4;
 	preempt->until = clock_now_ns(CLOCK_MONOTONIC) + LIMIT_NS;
-	preempt->staying_tid = (uint32_t)gettid();
+	preempt->staying_tid = (uint32_t)thread_id();
 	syscall(CALL, 0);
 	__atomic_store_n(&preempt->stop, 1, __ATOMIC_RELEASE);
 	return NULL;
@@ -72,7 +73,7 @@ static bool skips_on_this_cpu(struct dlt_preempt *preempt)
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)
 		return true;
 	preempt->call_nr = CALL;
-	preempt->calling_tid = (uint32_t)gettid();
+	preempt->calling_tid = (uint32_t)thread_id();
 	if (!pthread_create(&thread, NULL, stay, preempt)) {
 		skips = call_all_the_time(preempt);
 		pthread_join(thread, NULL);

@@ -2,6 +2,8 @@
 #include "os/thread.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int thread_start(pthread_t *thread, void *(*fn)(void *ctx), void *ctx)
 {
@@ -18,4 +20,9 @@ int thread_start(pthread_t *thread, void *(*fn)(void *ctx), void *ctx)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return -r;
+}
+
+pid_t thread_id(void)
+{
+	return (pid_t)syscall(SYS_gettid);
 }

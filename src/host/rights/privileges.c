@@ -23,6 +23,7 @@
 #include "base/util.h"
 #include "host/rights/creds.h"
 #include "host/rights/workload_user.h"
+#include "os/thread.h"
 
 enum kept { BPF, DAC_OVERRIDE, DAC_READ_SEARCH, KILL, SETGID, SETUID, SYS_PTRACE, KEPT_MAX };
 
@@ -52,7 +53,7 @@ static uint32_t permitted(void)
 {
 	uint32_t had = 0;
 
-	capng_setpid((int)syscall(SYS_gettid)); /* libcap-ng reads the process's, which are the main thread's */
+	capng_setpid(thread_id()); /* libcap-ng reads the process's, which are the main thread's */
 	if (capng_get_caps_process() < 0)
 		return 0;
 	for (unsigned int k = 0; k < KEPT_MAX; k++)

@@ -22,7 +22,7 @@ static void *async_call_main(void *arg)
 	int fd = c->done_fd; /* once it is readable the rest of C is not ours */
 	uint64_t one = 1;
 
-	__atomic_store_n(&c->tid, gettid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&c->tid, thread_id(), __ATOMIC_RELAXED);
 	c->fn(c->ctx);
 	(void)!write(fd, &one, sizeof(one));
 	return NULL;

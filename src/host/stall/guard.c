@@ -90,7 +90,7 @@ static void *watch_main(void *arg)
 void stall_guard_begin(const char *what, int code)
 {
 	watched.code = code;
-	watched.tid = gettid();
+	watched.tid = thread_id();
 	snprintf(watched.what, sizeof(watched.what), "%s", what);
 	if (pthread_getcpuclockid(pthread_self(), &watched.clock))
 		return;
