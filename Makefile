@@ -58,7 +58,7 @@ say           = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
 
 ZSTD := $(or $(ZSTD),$(shell $(PKG_CONFIG) --exists libzstd && echo 1 || echo 0))
 
-VERSION := 0.1.0
+VERSION := $(shell scripts/version)
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
 B := build$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(TSAN)),/tsan)$(if $(filter 1,$(FUZZ)),/fuzz)
 
@@ -77,17 +77,20 @@ SANITIZERS := $(if $(filter 1,$(DEBUG)),address$(comma)undefined)$(if $(filter 1
 	      $(filter 1,$(FUZZ)),fuzzer-no-link$(comma)address$(comma)undefined)
 SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
-# BPF objects, and the files generated from them, do not depend on the sanitizer.
+# BPF objects, and the files generated from them, do not depend on the sanitizer, nor on the compiler of the program.
 G := $(if $(SANITIZERS),build,$(B))
 # What a function of the program may have on the stack: see src/os/stack.h. Sanitizers make frames larger.
 FRAME_CFLAGS = $(if $(SANITIZERS),,-Wframe-larger-than=40960)
 # -fno-strict-aliasing: a record is read as its header and as its probe's struct, the same memory as two types.
 ALL_CFLAGS = -std=gnu11 -fno-strict-aliasing -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-field-initializers \
-	     -D_GNU_SOURCE -DDLT_VERSION='"$(VERSION)"' $(if $(filter 1,$(ZSTD)),-DHAVE_ZSTD) \
-	     -Isrc -Iinclude -I. -I$(G) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+	     -D_GNU_SOURCE $(if $(filter 1,$(ZSTD)),-DHAVE_ZSTD) \
+	     -Isrc -Iinclude -I. -I$(B) -I$(G) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LIBBPF_LIBS = $(if $(filter 1,$(LIBBPF_STATIC)),-Wl$(comma)-Bstatic -lbpf -Wl$(comma)-Bdynamic,-lbpf)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
+# For --version: those that cannot be queried at run time.
+BUILT_WITH ?= $(shell for l in libelf libcap-ng inih; do echo "$$l $$($(PKG_CONFIG) --modversion $$l 2>/dev/null)"; done | \
+	      paste -sd , | sed 's/,/, /g')
 LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -ldl -lm -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	     -Wno-missing-declarations -Wno-unused-function -Ibpf -Iinclude -I. -I$(G) -MMD -MP
@@ -146,10 +149,18 @@ $(B)/libdltraced-nvtx.so: $(INJECT_SRC) $(wildcard inject/*.h) include/dltraced.
 		-shared -static-libgcc -Wl,-z,now,-z,nodelete,-soname,$(@F) $(LDFLAGS) -o $@ $(INJECT_SRC)
 
 # Skeletons first: which object needs which is known only once dependencies have been generated.
-$(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
+$(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FRAME_CFLAGS) -c -o $@ $<
+
+# Written only when they change, so that a new version compiles one file.
+written = $(shell mkdir -p $(B) && printf '"%s"\n' '$(2)' | cmp -s - $(B)/$(1) || printf '"%s"\n' '$(2)' >$(B)/$(1))
+ifeq ($(filter help clean,$(MAKECMDGOALS)),)
+$(call written,version.inc,$(VERSION))
+$(call written,built_with.inc,$(BUILT_WITH))
+endif
+$(B)/obj/base/version.o: $(B)/version.inc $(B)/built_with.inc
 
 # Files that differ with and without libzstd are built again when that changes.
 $(shell mkdir -p $(B) && cd $(B) && { [ -e zstd-$(ZSTD) ] || { rm -f zstd-?; touch zstd-$(ZSTD); }; })
@@ -201,7 +212,7 @@ $(G)/%.skel.h: $(G)/obj/bpf/%.bpf.o $(G)/obj/bpf/%.probed.bpf.o
 		$(BPFTOOL) gen skeleton $(G)/obj/bpf/$*.probed.bpf.o name $*_probed_bpf >>$@
 
 # CALL(name) for each system call of this architecture.
-$(G)/syscall_names.inc:
+$(B)/syscall_names.inc:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
@@ -273,7 +284,7 @@ $(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) 
 SYNTAX_REST := $(WORK_SRC) $(wildcard tests/workloads/*/*.c tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
 syntax: SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(FUZZ_SRC) $(SYNTAX_REST)
 syntax-rest: SYNTAX_SRC := $(SYNTAX_REST)
-syntax syntax-rest: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc $(B)/bench/hooks.skel.h
+syntax syntax-rest: $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc $(B)/bench/hooks.skel.h
 	$(Q)printf '%s\0' $(filter-out %.bpf.c,$(SYNTAX_SRC)) | xargs -0 -n 16 -P "$$(nproc)" $(CLANG) -fsyntax-only \
 		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
 	$(Q)printf '%s\0' $(BPF_HEADERS) | xargs -0 -n 8 -P "$$(nproc)" $(CLANG) -fsyntax-only -x c \
@@ -319,7 +330,7 @@ fuzzers: $(FUZZERS)
 fuzz:
 	$(Q)SECS="$(SECS)" CLANG="$(CLANG)" tests/run-fuzz $(T)
 
-lint: $(SKELS) $(G)/core_types.h $(G)/syscall_names.inc
+lint: $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc
 	$(Q)tests/lint
 
 check-vm: all workloads

@@ -35,6 +35,9 @@ int cmd_validate(int argc, char **argv);
  */
 int cmd_start_parse(int argc, char **argv, unsigned int argp_flags, struct config *cfg);
 
+/* Prints the version, and those of the libraries. */
+void version_print(void);
+
 /* Returns DIR as a user would write it: where it is below the working directory, only the part from there on. */
 const char *path_from_here(const char *dir);
 

@@ -13,13 +13,13 @@
 #include <stdio.h>
 
 #include "base/util.h"
+#include "base/version.h"
 #include "collectors/kinds.h"
 #include "trace/probe.h"
 
 /* SQL has lines of its own: */
 /* clang-format off */
 static const char begin[] =
-	"-- Views of traces of dltraced " DLT_VERSION " for DuckDB 1.1 or later, by `dltraced probes --duckdb'.\n"
 	"--\n"
 	"--   SET VARIABLE trace = 'traces/train_20261122053140';   a folder, a pattern, or a list of them: one for each host\n"
 	"--   .read duckdb.sql                                      without the former: the folder that DuckDB runs in\n"
@@ -217,6 +217,8 @@ static void print_collector(FILE *out, const struct collector_kind *k)
 
 void duckdb_print_views(FILE *out)
 {
+	fprintf(out, "-- Views of traces of dltraced %s for DuckDB 1.1 or later, by `dltraced probes --duckdb'.\n",
+		version_text);
 	fputs(begin, out);
 	fputs(folders, out);
 	for (unsigned int i = 1; i < DLT_PROBES; i++)

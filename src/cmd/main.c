@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 		return EXIT_DLTRACED;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		puts("dltraced " DLT_VERSION);
+		version_print();
 		return finish_stdout();
 	}
 	if (argc > 2 && strcmp(argv[1], "help") == 0 && *argv[2] != '-') {

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "base/version.h"
 #include "collectors/kinds.h"
 #include "trace/probe.h"
 #include "trace/reader.h"
@@ -19,8 +20,7 @@ static const char *const types[] = {
 	[FIELD_BITS] = "flags",    [FIELD_FID] = "int64",      [FIELD_FILE] = "text",     [FIELD_USTR] = "text",
 	[FIELD_STACK] = "text",    [FIELD_ABS] = "text",       [FIELD_REALPATH] = "text", [FIELD_FILEDEV] = "name",
 	[FIELD_FILETYPE] = "name", [FIELD_FILESTATE] = "name", [FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64",
-	[FIELD_PEER] = "text",
-	[FIELD_SIZE] = "uint64",
+	[FIELD_PEER] = "text",     [FIELD_SIZE] = "uint64",
 };
 
 static bool is_time_ns(const struct field *f)
@@ -79,7 +79,7 @@ int probes_json_print(FILE *out)
 	struct json j = {};
 
 	json_object(&j, NULL);
-	json_str(&j, "version", DLT_VERSION);
+	json_str(&j, "version", version_text);
 	json_u64(&j, "schema", READER_SCHEMA);
 	put_probes(&j);
 	put_collectors(&j);

@@ -13,6 +13,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "base/version.h"
 #include "host/rights/caller.h"
 #include "os/notify.h"
 #include "service/daemon_impl.h"
@@ -222,7 +223,7 @@ int daemon_run(const char *file, bool may_lack)
 	if (!r)
 		r = daemon_listen(&d);
 	if (!r) {
-		log_info("dltraced " DLT_VERSION ": %s%s, always-on traces: %u",
+		log_info("dltraced %s: %s%s, always-on traces: %u", version_text,
 			 d.conf.users ? "socket for users: " : "no users", d.conf.users ? d.conf.socket : "",
 			 d.conf.n_traces);
 		daemon_always_apply(&d, NULL);

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "base/version.h"
 #include "collectors/kinds.h"
 #include "dlt/dlt.h"
 #include "drain/rows/stage.h"
@@ -160,7 +161,7 @@ int manifest_begin(struct session *session)
 
 	json_object(json, NULL);
 	json_str(json, "tool", "dltraced");
-	json_str(json, "version", DLT_VERSION);
+	json_str(json, "version", version_text);
 	json_u64(json, "schema", DLT_SCHEMA);
 	put_cmdline(json, session);
 	json_str(json, "cwd", session->cwd);

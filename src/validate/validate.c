@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "base/version.h"
 #include "report/scan/manifest_counts.h"
 #include "trace/manifest_read.h"
 #include "trace/probe.h"
@@ -318,7 +319,7 @@ static int read_manifest(struct validate *v, const char *dir)
 	if (res == -ENOENT)
 		return log_err_r(-ENODATA, "%s: is not a trace folder: it has no manifest.json", dir);
 	problems_add(&v->problems, PROBLEM_MANIFEST, "manifest.json", 0, res < 0 || strcmp(v->m.tool, "dltraced"));
-	v->words_known = strverscmp(v->m.version, DLT_VERSION) <= 0;
+	v->words_known = strverscmp(v->m.version, version_text) <= 0;
 	problems_add(&v->problems, PROBLEM_INCOMPLETE, "manifest.json", 0, res == 0 && !v->m.complete);
 	return 0;
 }

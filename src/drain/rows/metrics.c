@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "base/version.h"
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
@@ -307,7 +308,7 @@ void metrics_put(FILE *out, const struct metrics_now *now)
 
 	put_head(&p, "dltraced_info", "gauge", "The trace: its folder, and the version of dltraced.");
 	put_series(&p, "", "folder", now->folder);
-	fputs(",version=\"" DLT_VERSION "\"} 1\n", out);
+	fprintf(out, ",version=\"%s\"} 1\n", version_text);
 	put_head(&p, "dltraced_tracing", "gauge", "1: rows are being recorded; 0: not yet, or it has ended.");
 	put_u64(&p, NULL, NULL, now->tracing);
 	put_head(&p, "dltraced_paused", "gauge", "1: nothing is written, for lack of space (--min-free).");
