@@ -13,6 +13,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "host/rights/sudo_command.h"
 #include "kernel/btf.h"
 #include "kernel/preempt.h"
 
@@ -62,6 +63,7 @@ enum check_state check_rights(struct check *check)
 {
 	static const char need[] = "rights";
 	uint64_t caps;
+	char command[PATH_MAX];
 	const char *half = "";
 	bool admin, bpf, perfmon;
 
@@ -82,14 +84,17 @@ enum check_state check_rights(struct check *check)
 			check, need, CHECK_FAIL, "sudo dltraced on the host, or in a container that its root started",
 			"its own user namespace (rootless container, unshare): capabilities in it do not count for "
 			"tracing");
-	if (!admin && !(bpf && perfmon))
-		return check_lacks(check, need, CHECK_FAIL,
-				   geteuid() == 0 ? "docker run --privileged, or --cap-add BPF --cap-add PERFMON" :
-						    "sudo dltraced ..., or for your own processes the service "
-						    "(systemctl enable --now dltraced, "
-						    "and its group), or setcap cap_bpf,cap_perfmon+ep on the program",
-				   "neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON are effective%s%s", half,
-				   geteuid() == 0 ? ", though the user is root" : "");
+	if (!admin && !(bpf && perfmon)) {
+		check_put(check, need, CHECK_FAIL,
+			  "neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON are effective%s%s", half,
+			  geteuid() == 0 ? ", though the user is root" : "");
+		if (geteuid() == 0)
+			return check_remedy(check, "docker run --privileged, or --cap-add BPF --cap-add PERFMON");
+		return check_remedy(check,
+				    "%s ..., or for your own processes the service (systemctl enable --now dltraced, "
+				    "and its group), or setcap cap_bpf,cap_perfmon+ep on the program",
+				    sudo_command(command, sizeof(command)));
+	}
 	check->has_caps = true;
 	return check_put(check, need, CHECK_OK, "%s, user %u", admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_PERFMON",
 			 geteuid());
@@ -112,6 +117,7 @@ enum check_state check_btf(struct check *check)
 {
 	char path[PATH_MAX];
 	struct stat st;
+	int err;
 
 	snprintf(path, sizeof(path), "%s/sys/kernel", check->root);
 	if (access(path, F_OK) < 0)
@@ -123,11 +129,13 @@ enum check_state check_btf(struct check *check)
 	check->has_btf = stat(path, &st) == 0 && access(path, R_OK) == 0;
 	if (check->has_btf)
 		return check_put(check, "BTF", CHECK_OK, BTF ", %s", FMT_BYTES((uint64_t)st.st_size));
-	return check_lacks(check, "BTF", CHECK_FAIL,
-			   errno == EACCES ? "sudo dltraced check" :
-					     "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, "
-					     "Ubuntu 20.10, RHEL 8.2 and later are",
-			   BTF ": %s", strerror(errno));
+	err = errno;
+	check_put(check, "BTF", CHECK_FAIL, BTF ": %s", strerror(err));
+	if (err == EACCES)
+		return check_remedy(check, "%s check", sudo_command(path, sizeof(path)));
+	return check_remedy(check,
+			    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian 11, Ubuntu 20.10, "
+			    "RHEL 8.2 and later are");
 }
 
 enum check_state check_lockdown(struct check *check)

@@ -3,6 +3,7 @@
 #include "kernel/tracer.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "host/rights/sudo_command.h"
 #include "kernel/object.h"
 #include "kernel/preempt.h"
 #include "kernel/uring.h"
@@ -40,8 +42,9 @@ int tracer_check(char *error, size_t size)
 	static const char btf[] = "/sys/kernel/btf/vmlinux";
 	struct bpf_insn prog[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K },
 				   { .code = BPF_JMP | BPF_EXIT } }; /* r0 = 0 */
+	char hint[PATH_MAX];
 	struct stat st;
-	int fd;
+	int fd, r;
 
 	if (access("/sys/kernel", F_OK) < 0) {
 		snprintf(
@@ -73,11 +76,13 @@ int tracer_check(char *error, size_t size)
 	}
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "dlt_check", "GPL", prog, ARRAY_SIZE(prog), NULL);
 	if (fd < 0) {
-		snprintf(error, size,
-			 errno == EPERM ? "not allowed to trace: run with sudo, or with CAP_BPF and CAP_PERFMON" :
-					  "this kernel refuses BPF programs (%s)",
-			 strerror(errno));
-		return -errno;
+		r = -errno;
+		if (r == -EPERM)
+			snprintf(error, size, "not allowed to trace: run with sudo%s, or with CAP_BPF and CAP_PERFMON",
+				 sudo_hint(hint, sizeof(hint)));
+		else
+			snprintf(error, size, "this kernel refuses BPF programs (%s)", strerror(-r));
+		return r;
 	}
 	close(fd);
 	return 0;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #include "base/util.h"
 #include "collectors/kinds.h"
 #include "host/background.h"
+#include "host/rights/sudo_command.h"
 #include "host/rights/workload_user.h"
 #include "host/stall/guard.h"
 #include "host/stall/proxy.h"
@@ -78,6 +80,7 @@ static int service_connect(const struct config *cfg)
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	const struct passwd *pw = getpwuid(geteuid());
 	enum log_level level = cfg->best_effort ? LOG_LEVEL_WARN : LOG_LEVEL_ERR;
+	char hint[PATH_MAX];
 	int r;
 
 	if (fd < 0)
@@ -88,13 +91,14 @@ static int service_connect(const struct config *cfg)
 	r = -errno;
 	if (r == -EACCES)
 		log_msg(level,
-			"not allowed to trace: run with sudo, or have yourself added to the group of the dltraced "
+			"not allowed to trace: run with sudo%s, or have yourself added to the group of the dltraced "
 			"service (as root: usermod -aG " SERVICE_GROUP " %s; it counts from the next login)",
-			pw ? pw->pw_name : "NAME");
+			sudo_hint(hint, sizeof(hint)), pw ? pw->pw_name : "NAME");
 	else if (r == -ENOENT || r == -ECONNREFUSED) /* where the workload will run untraced, another warning says so */
 		log_msg(cfg->best_effort && cfg->argv ? LOG_LEVEL_DEBUG : level,
-			"not allowed to trace: run with sudo, or have the dltraced service started on this machine "
-			"(as root: systemctl enable --now dltraced)");
+			"not allowed to trace: run with sudo%s, or have the dltraced service started on this machine "
+			"(as root: systemctl enable --now dltraced)",
+			sudo_hint(hint, sizeof(hint)));
 	else
 		log_msg(level, "not allowed to trace, and %s: %s", addr.sun_path, strerror(-r));
 	return r;
