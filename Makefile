@@ -149,7 +149,7 @@ $(B)/libdltraced-nvtx.so: $(INJECT_SRC) $(wildcard inject/*.h) include/dltraced.
 		-shared -static-libgcc -Wl,-z,now,-z,nodelete,-soname,$(@F) $(LDFLAGS) -o $@ $(INJECT_SRC)
 
 # Skeletons first: which object needs which is known only once dependencies have been generated.
-$(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc
+$(B)/obj/%.o: src/%.c | $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc $(B)/errors.inc
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FRAME_CFLAGS) -c -o $@ $<
@@ -218,6 +218,13 @@ $(B)/syscall_names.inc:
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 		awk '/^#define __NR_[a-z]/ { sub(/^__NR_/, "", $$2); print "CALL(" $$2 ")" }' | LC_ALL=C sort >$@
 
+# NAME(name) for each error of this architecture; those that are defined by another one's name have no number of their own.
+$(B)/errors.inc:
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <errno.h>' | $(CC) -E -dM - | \
+		awk '/^#define E[A-Z0-9]+ [0-9]+$$/ { print "NAME(" $$2 ")" }' | LC_ALL=C sort >$@
+
 # The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel/btf.h.
 $(G)/core_types.h: $(BPF_OBJ)
 	$(call say,TYPES,$@)
@@ -284,7 +291,7 @@ $(B)/tests/report/test_offline: tests/unit/report/test_offline.c $(OFFLINE_OBJ) 
 SYNTAX_REST := $(WORK_SRC) $(wildcard tests/workloads/*/*.c tests/bench/*.c tests/bench/peers/*.c tests/soak/*.c tests/scale/*.c tests/page/*.c)
 syntax: SYNTAX_SRC := $(SRC) $(UNIT_SRC) $(FUZZ_SRC) $(SYNTAX_REST)
 syntax-rest: SYNTAX_SRC := $(SYNTAX_REST)
-syntax syntax-rest: $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc $(B)/bench/hooks.skel.h
+syntax syntax-rest: $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc $(B)/errors.inc $(B)/bench/hooks.skel.h
 	$(Q)printf '%s\0' $(filter-out %.bpf.c,$(SYNTAX_SRC)) | xargs -0 -n 16 -P "$$(nproc)" $(CLANG) -fsyntax-only \
 		$(filter-out -MMD -MP,$(ALL_CFLAGS)) -Itests/unit -Itests/fuzz -I$(B)/bench -Werror
 	$(Q)printf '%s\0' $(BPF_HEADERS) | xargs -0 -n 8 -P "$$(nproc)" $(CLANG) -fsyntax-only -x c \
@@ -330,7 +337,7 @@ fuzzers: $(FUZZERS)
 fuzz:
 	$(Q)SECS="$(SECS)" CLANG="$(CLANG)" tests/run-fuzz $(T)
 
-lint: $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc
+lint: $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc $(B)/errors.inc
 	$(Q)tests/lint
 
 check-vm: all workloads

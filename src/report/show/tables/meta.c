@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/error_name.h"
 #include "report/show/tables/tables.h"
 
 #define GET(name) VIEW_GET(name, struct report, r, struct report_meta_row, row)
@@ -22,7 +23,7 @@ GET(request)
 
 GET(error)
 {
-	const char *name = row->error < 4096 ? strerrorname_np((int)row->error) : NULL;
+	const char *name = error_name(row->error);
 
 	cell->text = name;
 	cell->known = row->error && name;
