@@ -202,14 +202,12 @@ static enum check_state nvidia_row(struct check *check, const char *path)
 			   "%s, and the driver of this GPU of NVIDIA is not loaded", path ? path : "not in PATH");
 }
 
-static enum check_state sysstat_row(struct check *check, const char *name, const char *path, const char *loss)
+static enum check_state sysstat_row(struct check *check, const char *name, const char *path)
 {
-	char version[64], command[64];
+	char version[64];
 
 	if (!path)
-		return check_lacks(check, name, CHECK_MISSING,
-				   check_install(check, "sysstat", command, sizeof(command)), "not in PATH: no %s",
-				   loss);
+		return check_put(check, name, CHECK_OK, "not in PATH: dltraced itself takes the samples");
 	version_of(check, path, version, sizeof(version));
 	if (version[0])
 		return check_put(check, name, CHECK_OK, "%s, %s", path, version);
@@ -235,7 +233,7 @@ enum check_state check_collectors(struct check *check)
 		if (!strcmp(name, "nvidia-smi"))
 			state = nvidia_row(check, found ? path : NULL);
 		else
-			state = sysstat_row(check, name, found ? path : NULL, collector_kinds[i].loss);
+			state = sysstat_row(check, name, found ? path : NULL);
 	}
 	return state;
 }

@@ -22,6 +22,7 @@ int cmd_mark(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_sample(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_start(int argc, char **argv);
 int cmd_status(int argc, char **argv);

@@ -38,6 +38,7 @@ static const struct command {
 	{ "merge", "copy a trace with its segments as one file each", cmd_merge },
 	{ "probes", "list the files of a trace and their columns", cmd_probes, TRACES | PRINTS },
 	{ "report", "print what the job of a trace waited for", cmd_report, PRINTS },
+	{ "sample", NULL, cmd_sample }, /* for start only: a collector */
 	{ "serve", NULL, cmd_serve, TRACES }, /* for the daemon only */
 	{ "start", "trace a command, or running processes", cmd_start, TRACES },
 	{ "status", "list the running traces", cmd_status, PRINTS },

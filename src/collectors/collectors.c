@@ -34,13 +34,12 @@ _Static_assert(COLLECTOR_KINDS <= COLLECTORS_MAX, "a slot for each kind");
 
 static void put_first_line(struct collector *collector)
 {
-	const struct collector_kind *kind = collector->kind;
 	char line[256];
-	int n = snprintf(line, sizeof(line), "# dltraced %s %d command=\"", kind->name, COLLECTOR_SCHEMA);
+	int n = snprintf(line, sizeof(line), "# dltraced %s %d command=\"", collector->kind->name, COLLECTOR_SCHEMA);
 
 	/* The words are the table's: they need no escapes. */
-	for (size_t i = 0; i < ARRAY_SIZE(kind->argv) && kind->argv[i]; i++)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", kind->argv[i]);
+	for (size_t i = 0; collector->argv[i]; i++)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, "%s ", collector->argv[i]);
 	n += snprintf(line + n, sizeof(line) - (size_t)n, "%llu\"", (unsigned long long)collector->interval_s);
 	if (collector->singles_every > 1)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, " each_s=%llu",
@@ -158,6 +157,7 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 		if (!(kinds & 1 << i))
 			continue;
 		*collector = (struct collector){ .kind = kind,
+						 .argv = kind->argv,
 						 .user = cs->user,
 						 .interval_s = whole_seconds(kind, interval_ns),
 						 .pidfd = -1,
@@ -196,7 +196,7 @@ static void note_restart(struct collector *c)
 	struct pollfd room = { .fd = c->write_fd, .events = POLLOUT };
 
 	if (poll(&room, 1, 0) == 1 && room.revents == POLLOUT)
-		dprintf(c->write_fd, "\n# %s ended and was started again\n", c->kind->argv[0]);
+		dprintf(c->write_fd, "\n# %s ended and was started again\n", c->argv[0]);
 }
 
 static const char only_noise[] = "reading stopped: it printed 1 MiB without a row";
@@ -223,7 +223,7 @@ static int on_end(void *ctx, int fd, uint32_t events)
 		describe_missing(collector);
 	else
 		collector_describe_end(collector, after_restart);
-	log_warn("%s %s; %s ends here", collector->kind->argv[0], collector->state, collector->kind->file);
+	log_warn("%s %s; %s ends here", collector->argv[0], collector->state, collector->kind->file);
 	return 0;
 }
 

@@ -28,6 +28,7 @@ struct workload_user;
 struct collector {
 	const struct collector_kind *kind;
 	const struct workload_user *user; /* NULL: it runs as we do */
+	const char *const *argv; /* of the tool, or of our own process in its place; the interval is appended */
 	uint64_t interval_s;
 	uint64_t singles_every; /* one sample of so many has rows of single CPUs; 0, 1: each has */
 	/* control plane */
@@ -102,7 +103,10 @@ void collectors_free(struct collectors *cs);
 
 /* --- process.c, for collectors.c: its process; control plane, on the main thread --------------------------- */
 
-/* Start the tool into C's pipe and wait for its exec. 0, or -errno with nothing left behind. */
+/*
+ * Start the tool into C's pipe, or where it is not installed our own sampling, and wait for its exec. 0, or -errno with
+ * nothing left behind.
+ */
 int collector_spawn(struct collector *collector);
 bool collector_is_running(const struct collector *c);
 /* Returns true once the process has ended; reaps it without waiting. */

@@ -15,6 +15,7 @@ struct collector_kind {
 	const char *file;
 	const char *help;
 	const char *argv[8]; /* the interval in whole seconds is appended */
+	const char *own_argv[4]; /* where the tool is not installed: ourselves, printing its columns (sample.h) */
 	unsigned int max_interval_s; /* the tool's longest interval; 0: any */
 	int stop_signal;
 	const char *loss; /* the data that the trace lacks without the tool */

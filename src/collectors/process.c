@@ -30,6 +30,21 @@
 /* One clock, one language, no colors. nvidia-smi needs nothing else. */
 static char *const tool_environ[] = { (char *)"TZ=UTC", (char *)"S_TIME_FORMAT=ISO", (char *)"S_COLORS=never", NULL };
 
+#define OURSELVES "/proc/self/exe" /* also where an upgrade has replaced the file */
+
+/* Finds the program to run for C, and its words. 0 or -errno. */
+static int find_program(struct collector *c, char *path, size_t size)
+{
+	int r = helper_find(c->kind->argv[0], path, size);
+
+	c->argv = c->kind->argv;
+	if (r != -ENOENT || !c->kind->own_argv[0])
+		return r;
+	c->argv = c->kind->own_argv;
+	snprintf(path, size, OURSELVES);
+	return 0;
+}
+
 /*
  * A file for the tool's stderr that takes its first page and refuses the rest: the tool can never block on
  * it, and nobody has to read it meanwhile. -1: the tool runs without one.
@@ -105,13 +120,13 @@ int collector_spawn(struct collector *collector)
 		return -errno;
 	if (!env)
 		return -ENOMEM;
-	r = helper_find(collector->kind->argv[0], path, sizeof(path));
+	r = find_program(collector, path, sizeof(path));
 	if (r < 0)
 		return r;
 	util_close(&collector->stderr_fd);
 	collector->stderr_fd = stderr_file();
-	for (; argc < ARRAY_SIZE(collector->kind->argv) && collector->kind->argv[argc]; argc++)
-		argv[argc] = (char *)collector->kind->argv[argc];
+	for (; argc < ARRAY_SIZE(argv) - 2 && collector->argv[argc]; argc++)
+		argv[argc] = (char *)collector->argv[argc];
 	snprintf(interval, sizeof(interval), "%llu", (unsigned long long)collector->interval_s);
 	argv[argc] = interval;
 
