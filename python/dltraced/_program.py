@@ -6,15 +6,29 @@ import json
 import os
 import shutil
 import subprocess
-from typing import Any
+import sysconfig
+from typing import Any, Optional
 
 FAILED = 125  # with other statuses there is an answer, of a damaged trace too
 
 
+def _installed_with_us() -> Optional[str]:
+    """The program of the wheel that this package is of: where the interpreter's scheme has programs, as a virtual environment's
+    bin/, which need not be in PATH; or for --user. None for a package that came another way."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for scheme in (None, f"{os.name}_user"):
+        paths = sysconfig.get_paths(scheme) if scheme else sysconfig.get_paths()
+        program = os.path.join(paths["scripts"], "dltraced")
+        if os.path.realpath(here) == os.path.realpath(paths["purelib"]) and os.access(program, os.X_OK):
+            return program
+    return None
+
+
 def find() -> str:
-    named = os.environ.get("DLTRACED_PROGRAM", "dltraced")
-    found = shutil.which(named)
+    named = os.environ.get("DLTRACED_PROGRAM")
+    found = shutil.which(named) if named else _installed_with_us() or shutil.which("dltraced")
     if not found:
+        named = named or "dltraced"
         raise FileNotFoundError(f"the program {named} was not found; install dltraced (docs/install.md), or set "
                                 "DLTRACED_PROGRAM to its path")
     return found
