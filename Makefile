@@ -6,6 +6,8 @@
 #   make uninstall       with the variables of the installation
 #   make deb             Debian package, in build/deb
 #   make rpm             package for RHEL and Fedora, in build/rpm
+#   make portable        one program for every x86-64 Linux, libraries linked in, in build/portable/stage
+#   make wheel           that for pip, in build/portable/dist; make tarball: to unpack and run
 #   make python          wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
 #   make deps            install what building and testing need
 #   make clean           remove build/
@@ -79,6 +81,8 @@ SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=al
 CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
 # BPF objects, and the files generated from them, do not depend on the sanitizer, nor on the compiler of the program.
 G := $(if $(SANITIZERS),build,$(B))
+# What clang compiles of them; in G they are linked: BPF_LINES=no without source lines, see scripts/portable/without-lines.
+K := $(G)
 # What a function of the program may have on the stack: see src/os/stack.h. Sanitizers make frames larger.
 FRAME_CFLAGS = $(if $(SANITIZERS),,-Wframe-larger-than=40960)
 # -fno-strict-aliasing: a record is read as its header and as its probe's struct, the same memory as two types.
@@ -93,7 +97,7 @@ BUILT_WITH ?= $(shell for l in libelf libcap-ng inih; do echo "$$l $$($(PKG_CONF
 	      paste -sd , | sed 's/,/, /g')
 LDLIBS = $(LIBBPF_LIBS) -lelf -lcap-ng -linih $(if $(filter 1,$(ZSTD)),-lzstd) -lz -ldl -lm -lpthread
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
-	     -Wno-missing-declarations -Wno-unused-function -Ibpf -Iinclude -I. -I$(G) -MMD -MP
+	     -Wno-missing-declarations -Wno-unused-function -Ibpf -Iinclude -I. -I$(K) -MMD -MP
 
 # --- files ---------------------------------------------------------------------------------------
 BPF_SRC   := $(sort $(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
@@ -119,7 +123,7 @@ LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 .SECONDARY:
 .PHONY: all workloads syntax syntax-rest unit unit-asan native page screenshot docs fuzz fuzzers lint quick check check-full check-peers check-vm check-systemd \
 	check-package bench soak demo python \
-	deps help install uninstall deb rpm clean
+	deps help install uninstall deb rpm portable wheel tarball clean
 
 all: $(B)/dltraced $(LIBRARIES) $(B)/dltraced-traces.5 $(B)/duckdb.sql $(SITE)
 
@@ -179,7 +183,7 @@ $(B)/obj/page_html.o: $(B)/page.html
 		'page_html_end:' '.byte 0' '.section .note.GNU-stack,"",%progbits' | $(CC) -c -x assembler -o $@ -
 
 # --- BPF -----------------------------------------------------------------------------------------
-$(G)/vmlinux.h:
+$(K)/vmlinux.h:
 	$(call say,BTF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)for tool in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do command -v "$$tool" >/dev/null || { \
@@ -190,20 +194,21 @@ $(G)/vmlinux.h:
 
 # Each program is compiled twice, see bpf/compat.bpf.h: 1 for kernels whose verifier accepts loads through casts, 0 for
 # the others.
-$(G)/obj/bpf/%.1.o: %.bpf.c Makefile | $(G)/vmlinux.h
+$(K)/obj/bpf/%.1.o: %.bpf.c Makefile | $(K)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=1 -c -o $@ $<
-$(G)/obj/bpf/%.0.o: %.bpf.c Makefile | $(G)/vmlinux.h
+$(K)/obj/bpf/%.0.o: %.bpf.c Makefile | $(K)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -DDLT_DIRECT=0 -c -o $@ $<
 
 # Linked alone, which drops DWARF: a tenth of the size.
-$(G)/obj/bpf/%.bpf.o: $(G)/obj/bpf/%.1.o
-	$(Q)$(BPFTOOL) gen object $@ $<
-$(G)/obj/bpf/%.probed.bpf.o: $(G)/obj/bpf/%.0.o
-	$(Q)$(BPFTOOL) gen object $@ $<
+linked = mkdir -p $(@D) && $(BPFTOOL) gen object $@ $< $(if $(filter no,$(BPF_LINES)),&& scripts/portable/without-lines $@ $@)
+$(G)/obj/bpf/%.bpf.o: $(K)/obj/bpf/%.1.o
+	$(Q)$(linked)
+$(G)/obj/bpf/%.probed.bpf.o: $(K)/obj/bpf/%.0.o
+	$(Q)$(linked)
 
 # One header for both: struct NAME_bpf and NAME_probed_bpf.
 $(G)/%.skel.h: $(G)/obj/bpf/%.bpf.o $(G)/obj/bpf/%.probed.bpf.o
@@ -371,7 +376,7 @@ $(B)/bench/%.so: tests/bench/peers/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -shared -fPIC -o $@ $< -ldl
 
-$(B)/bench/%.bpf.o: tests/bench/%.bpf.c | $(G)/vmlinux.h
+$(B)/bench/%.bpf.o: tests/bench/%.bpf.c | $(K)/vmlinux.h
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
@@ -510,6 +515,10 @@ deb:
 rpm:
 	$(Q)scripts/package rpm
 
+portable wheel tarball:
+	$(Q)scripts/install-deps --build
+	$(Q)scripts/portable/build build/portable $(filter-out portable,$@)
+
 python:
 	$(Q)PYTHON="$(PYTHON)" scripts/python-package
 
@@ -521,4 +530,4 @@ check-package: deb
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_NAMES:%=$(G)/obj/bpf/%.1.d) $(BPF_NAMES:%=$(G)/obj/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_NAMES:%=$(K)/obj/bpf/%.1.d) $(BPF_NAMES:%=$(K)/obj/bpf/%.0.d)

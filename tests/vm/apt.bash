@@ -3,7 +3,7 @@
 #
 # Packages of another suite of Debian than this machine's: apt with lists, a cache and a configuration
 # of its own in $dir/apt, so that nothing is installed and the machine's own is left alone. Who sources
-# this sets $dir, $suite and $archive ("security", or anything else), and has say() of lib.bash.
+# this sets $dir, $suite, $archive ("security", or anything else) and, for sources, type=deb-src, and has say() of lib.bash.
 
 # mirror: the URI of a Debian archive, as apt prints it: apt has read every form of its sources. DLT_VM_MIRROR and
 # DLT_VM_SECURITY_MIRROR override it.
@@ -27,7 +27,7 @@ configure() {
 	[ -e $keyring ] || keyring=
 	rm -rf "$dir/apt"
 	mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/empty"
-	echo "deb [arch=amd64${keyring:+ signed-by=$keyring}] $uri $suite main" >"$dir/apt/sources.list"
+	echo "${type-deb} [arch=amd64${keyring:+ signed-by=$keyring}] $uri $suite main" >"$dir/apt/sources.list"
 	cat >"$dir/apt/conf" <<-END
 		#clear APT::Update;
 		#clear DPkg;
