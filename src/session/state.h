@@ -24,7 +24,7 @@
 #include "os/new_file.h"
 #include "session/command.h"
 #include "session/hung.h"
-#include "session/left_running.h"
+#include "job/left_running.h"
 #include "session/status.h"
 #include "session/target.h"
 #include "trace/outdir.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/workload_environ.h"
 
-#include "session/nvtx.h"
+#include "job/nvtx.h"
 #include "session/preload.h"
-#include "session/python_path.h"
+#include "job/python_path.h"
 
 int workload_environ_set(const struct config *cfg, struct workload_user *u)
 {

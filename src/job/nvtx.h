@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The workload's NVTX_INJECTION64_PATH, through which NVTX loads our library and passes it the ranges of programs. */
-#ifndef SESSION_NVTX_H
-#define SESSION_NVTX_H
+#ifndef JOB_NVTX_H
+#define JOB_NVTX_H
 
 struct config;
 struct workload_user;

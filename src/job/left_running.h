@@ -4,8 +4,8 @@
  * listed while the hooks still follow the target, and checked again when all files are written, so that a process that
  * was just ending does not count. Control plane.
  */
-#ifndef SESSION_LEFT_RUNNING_H
-#define SESSION_LEFT_RUNNING_H
+#ifndef JOB_LEFT_RUNNING_H
+#define JOB_LEFT_RUNNING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See nvtx.h. NVTX passes ranges to one library alone, so one that is there already, such as that of nsys, keeps them.
  */
-#include "session/nvtx.h"
+#include "job/nvtx.h"
 
 #include <errno.h>
 #include <string.h>

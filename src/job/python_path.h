@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The workload's PYTHONPATH, through which a Python program loads our module and marks its regions. */
-#ifndef SESSION_PYTHON_PATH_H
-#define SESSION_PYTHON_PATH_H
+#ifndef JOB_PYTHON_PATH_H
+#define JOB_PYTHON_PATH_H
 
 #include <stdbool.h>
 

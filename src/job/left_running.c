@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/left_running.h"
+#include "job/left_running.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See python_path.h. The folder has a sitecustomize.py, which Python imports at its start (python/dltraced/site). */
-#include "session/python_path.h"
+#include "job/python_path.h"
 
 #include <errno.h>
 #include <stdlib.h>
