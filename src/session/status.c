@@ -161,7 +161,8 @@ void status_account(struct status *status, struct tracer *tracer)
 
 		status->counts.probes[i].foreign = foreign;
 		status->counts.probes[i].unmatched = stats[i].seen > known ? stats[i].seen - known : 0;
-		status->counts.probes[i].calls = known - stats[i].brief - foreign + status->counts.probes[i].unmatched + skipped[i];
+		status->counts.probes[i].calls =
+			known - stats[i].brief - foreign + status->counts.probes[i].unmatched + skipped[i];
 		add_lost(status, i, LOSS_UNMATCHED, status->counts.probes[i].unmatched);
 	}
 }

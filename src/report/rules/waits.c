@@ -574,18 +574,11 @@ const struct rule rule_not_executable = {
 };
 
 const struct rule *const rules_answers[] = {
-	&rule_unknown,
-	&rule_trainer_bound,
-	&rule_cpu_bound,
-	&rule_idle,
-	&rule_too_short,
-	&rule_failed_end,
-	&rule_failed_answer,
-	&rule_failed_calls,
-	&rule_failed_process,
-	&rule_failed,
-	&rule_not_found,
-	&rule_not_executable,
-	&rule_untraced,
-	NULL,
+	&rule_unknown,        &rule_trainer_bound,
+	&rule_cpu_bound,      &rule_idle,
+	&rule_too_short,      &rule_failed_end,
+	&rule_failed_answer,  &rule_failed_calls,
+	&rule_failed_process, &rule_failed,
+	&rule_not_found,      &rule_not_executable,
+	&rule_untraced,       NULL,
 };

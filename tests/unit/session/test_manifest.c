@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
+#include "base/version.h"
 #include "collectors/kinds.h"
 #include "session/state.h"
 #include "trace/config.h"
@@ -143,7 +144,7 @@ static void reads_back_its_values(void **state)
 
 	assert_int_equal(manifest_read_at(&f, dirfd), 0);
 	assert_string_equal(f.tool, "dltraced");
-	assert_string_equal(f.version, DLT_VERSION);
+	assert_string_equal(f.version, version_text);
 	assert_int_equal(f.schema, 1);
 	assert_true(f.complete);
 	assert_string_not_equal(f.host, "");
