@@ -19,6 +19,7 @@ A backward pass has the number of samples of its batch, where that is certain (_
 """
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
 import importlib.util
@@ -123,6 +124,20 @@ def _marks_loaders() -> bool:
     return not _progress.pace.ended and (_of_callbacks or _AI not in sys.modules)
 
 
+def _loader_fields(loader: Any) -> dict[str, Any]:
+    """How LOADER makes its batches: what another number of workers would change (docs/what-if.md). Fields that this torch
+    does not have are left out. Called once its workers run, when the way to start them has been chosen."""
+    fields: dict[str, Any] = {"workers": loader.num_workers}
+    if loader.num_workers:
+        context = loader.multiprocessing_context or sys.modules.get("multiprocessing")
+        fields.update(prefetch=loader.prefetch_factor, persistent=int(loader.persistent_workers),
+                      in_order=int(getattr(loader, "in_order", True)), method=context and context.get_start_method())
+    kind = sys.modules["torch.utils.data.dataloader"]._DatasetKind
+    size = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)  # a sampler of the program's may have none
+    fields.update(pin=int(loader.pin_memory), iterable=int(loader._dataset_kind == kind.Iterable), batch=size)
+    return {name: value for name, value in fields.items() if isinstance(value, (int, str))}
+
+
 def _patch_loaders(module: Any) -> None:
     iterator, loader = module._BaseDataLoaderIter, module.DataLoader
     next_item, begin, next_index, reset = iterator.__next__, loader.__iter__, iterator._next_index, iterator._reset
@@ -138,6 +153,8 @@ def _patch_loaders(module: Any) -> None:
         start.epoch = epoch if _progress.given is None else _progress.given
         with start:
             items = begin(self)
+            with contextlib.suppress(AttributeError, KeyError):  # of a torch that is built otherwise: then without
+                start.update(**_loader_fields(self))
         _progress.epochs[self] = _progress.of_iterator[items] = epoch
         return items
 

@@ -23,6 +23,10 @@ done
 trace --regions auto -- "$python" "$job" webdataset data account >log 2>err || fail "webdataset: $(cat err)"
 regions batched
 
+# a loader of this PyTorch says of itself what that of the distribution's says
+trace -P regions,time_align --regions auto -- "$python" "$native/../workloads/regions_torch.py" forkserver persistent >losses 2>err || fail "loader: $(cat err)"
+check regions_torch workers forkserver 1
+
 # collectives of two ranks, and checkpoints by torch.distributed
 trace -P regions,time_align --regions auto -- "$python" "$native/../workloads/collectives_torch.py" "$TMPDIR" >tally 2>err || fail "collectives: $(cat err)"
 check regions_collectives tally

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""regions_torch FOLDER WORKERS: regions.out has the regions of tests/workloads/regions_torch.py, two epochs of eight
+"""regions_torch FOLDER WORKERS METHOD PERSISTENT: regions.out has the regions of tests/workloads/regions_torch.py, two epochs of eight
 batches.
 
-Checks how many there are of each kind, of which process, with which steps and epochs. WORKERS: batches come from other
-processes than steps.
+Checks how many there are of each kind, of which process, with which steps and epochs, and what the loader says of itself.
+WORKERS: batches come from other processes than steps. METHOD, PERSISTENT (1 or 0): how these were started.
 """
 import collections
 import sys
@@ -39,6 +39,10 @@ def main():
     trace.require(fetches == wanted, f"fetches: {fetches}")
     numbers = collections.Counter(row["ARGS"] for row in rows["data.batch"])
     trace.require(numbers == ({"worker=0": 8, "worker=1": 8} if workers else {"-": 16}), f"batches: {numbers}")
+    own = "workers=2\\012prefetch=2\\012persistent={}\\012in_order=1\\012method={}\\012pin=0\\012iterable=0\\012batch=8".format(*sys.argv[4:2:-1]) \
+        if workers else "workers=0\\012pin=0\\012iterable=0\\012batch=8"
+    starts = [row["ARGS"] for row in rows["dataloader.start"]]
+    trace.require(starts == [own] * 2, f"loaders: {starts}, not {own}")
     trace.finish()
 
 

@@ -20,7 +20,9 @@ job() {
 	workers=$1
 	shift
 	trace -P regions,time_align "$@" >losses 2>err || fail "$*: status $?: $(cat err)"
-	check regions_torch "$workers"
+	case " $* " in *" spawn "*) method=spawn ;; *" forkserver "*) method=forkserver ;; *) method=fork ;; esac
+	case " $* " in *" persistent "*) persistent=1 ;; *) persistent=0 ;; esac
+	check regions_torch "$workers" "$method" "$persistent"
 	equal "messages of $*" "$(messages)" ""
 	while [ "$1" != "$program" ]; do shift; done
 	python3 "$@" >plain || fail "untraced $*: status $?"
