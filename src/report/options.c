@@ -53,6 +53,18 @@ static const char *set_zone(struct option_parse *p, void *member, char *arg)
 					"not UTC, not +02:00, and not a zone that this machine knows";
 }
 
+static const char *add_what_if(struct option_parse *p, void *member, char *arg)
+{
+	struct whatif_wanted *wanted = member;
+	const char *wrong;
+
+	if (wanted->n == WHATIF_WANTED_MAX)
+		return option_because(p, "at most %u times", WHATIF_WANTED_MAX);
+	wrong = whatif_change_parse(&wanted->change[wanted->n], arg, p->why, sizeof(p->why));
+	wanted->n += !wrong;
+	return wrong;
+}
+
 /* REGEX=NAME declares a phase, a name alone selects one. */
 static const char *set_phase(struct option_parse *p, void *member, char *arg)
 {
@@ -154,6 +166,11 @@ static const struct option_row options[] = {
 	  "report",
 	  set_svg, 0, OF_MATRIX },
 	{ "to", 0, "T", "Only rows before this time, which is given as for --from", option_moment, TO(to) },
+	{ "what-if", 0, "CHANGE[,CHANGE]",
+	  "Also predict what the longest epoch of a PyTorch DataLoader would take with these changes at once: cached, "
+	  "checkpoint=async|none, cpus=N, decode=Kx, latency=T, prefetch=N, quota=none, ready, storage=Kx, workers=N. "
+	  "May be repeated",
+	  add_what_if, TO(what_if) },
 	OPTION_HEADING("With --cpu:"),
 	{ "gap", 0, "T", "List gaps at least this long (default: 100ms)", option_duration, TO(cpu_options.gap_ns),
 	  OF_CPU },

@@ -10,6 +10,7 @@
 #include "report/cpu/cpu.h"
 #include "report/memory/memory_map.h"
 #include "report/phases/read.h"
+#include "report/whatif/whatif.h"
 
 #define REPORT_LOGS_MAX 64U
 
@@ -34,6 +35,7 @@ struct report_args {
 	const char *logs[REPORT_LOGS_MAX];
 	struct applog_rules rules;
 	struct phases_options phases;
+	struct whatif_wanted what_if;
 	char **dirs; /* the trace folders, or summaries; none: the newest trace */
 	int n_dirs;
 };

@@ -31,6 +31,7 @@
 #include "report/scan/functions.h"
 #include "report/scan/part.h"
 #include "report/timeline.h"
+#include "report/whatif/whatif.h"
 
 /* --- phases and timeline ---------------------------------------------------------------------------------- */
 
@@ -176,6 +177,7 @@ const struct report_part *const report_parts[] = {
 	&report_path_part,
 	&report_failed_part,
 	&report_hang_part,
+	&report_whatif_part,
 	&others,
 	NULL,
 };

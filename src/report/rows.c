@@ -20,6 +20,7 @@
 #include "report/rules/load.h"
 #include "report/scan/functions.h"
 #include "report/timeline.h"
+#include "report/whatif/whatif.h"
 #include "report/why/calls.h"
 #include "report/why/rows.h"
 #include "report/why/rw.h"
@@ -151,6 +152,12 @@ static bool is_path_elsewhere(struct scan *scan)
 	return !inside;
 }
 
+static inline void pass_whatif(struct scan *s, const struct report_call_facts *c)
+{
+	if (s->report->whatif && s->report->whatif->gathering)
+		whatif_gather_call(&s->report->whatif->gather, s, c);
+}
+
 static inline bool is_elsewhere(struct scan *s)
 {
 	return s->report->only.path && is_path_elsewhere(s);
@@ -187,6 +194,7 @@ static bool take_call(struct scan *scan)
 	pass_call(scan, &c);
 	if (report->path)
 		report_path_call(report->path, scan, &c);
+	pass_whatif(scan, &c);
 	if (report->why && scan->kind != REPORT_MMAP)
 		why_rows_take(scan, &c);
 	return true;
@@ -309,6 +317,7 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *scan, boo
 	pass_call(scan, &c);
 	if (report->path)
 		report_path_call(report->path, scan, &c);
+	pass_whatif(scan, &c);
 	if (report->why)
 		why_rw_take(scan, &c);
 	if (no_result) {

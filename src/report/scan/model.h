@@ -279,6 +279,7 @@ struct report {
 	struct phase_saves *saves; /* writes that may be of checkpoints; NULL: not asked for */
 	struct gaps gaps;
 	struct report_path *path; /* where the time went; NULL: not asked for */
+	struct report_whatif *whatif; /* what an epoch would take with changes; NULL: not asked for */
 	void (*also_fault)(struct report *r, const struct scan *s); /* takes the rows of fault.out, too; NULL: nobody */
 	struct report_cpu *cpu; /* NULL: not asked for, or no CPU scheduling in the trace */
 	struct table files, procs, disks;

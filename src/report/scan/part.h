@@ -16,6 +16,7 @@ struct memory_options;
 struct path_limits;
 struct phases_options;
 struct report_cpu_options;
+struct whatif_wanted;
 
 /* What a report is asked for. */
 struct report_options {
@@ -27,6 +28,7 @@ struct report_options {
 	const struct report_cpu_options *cpu; /* with CPU time, if the trace has any; NULL: without */
 	const struct phases_options *phases; /* how to find phases; NULL: as the folder has them */
 	const struct path_limits *path_limits; /* of the path; NULL: the usual ones */
+	const struct whatif_wanted *what_if; /* with predictions, also of these changes; NULL: without */
 };
 
 /* Hooks that are NULL do nothing. */

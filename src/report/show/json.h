@@ -15,6 +15,7 @@ void report_facts_json(const void *of, struct json *json);
 void report_more_facts_json(const void *of, struct json *json);
 void report_why_json(const void *of, struct json *j);
 void report_path_json(const void *of, struct json *json);
+void report_what_if_json(const void *of, struct json *json);
 void report_maps_json(const void *of, struct json *j);
 void report_rest_json(const void *of, struct json *json);
 

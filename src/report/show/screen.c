@@ -134,6 +134,17 @@ static void put_foreign(const struct report *report, unsigned int width, FILE *o
 	fact(out, "disks", text, width);
 }
 
+/* Prints how much faster an epoch can become, and what makes it so. */
+static void put_what_if(const struct report *report, unsigned int width, FILE *out)
+{
+	autofree char *headspace = what_if_headspace(report), *workers = what_if_workers(report);
+
+	if (headspace)
+		fact(out, "what if", headspace, width);
+	if (workers)
+		fact(out, "", workers, width);
+}
+
 /* Prints how much memory programs had allocated, where that was traced. */
 static void put_memory(const struct report *report, unsigned int width, FILE *out)
 {
@@ -201,6 +212,8 @@ void report_screen(const struct report *report, unsigned int width, FILE *out)
 	put_epochs(report, width, out);
 	put_foreign(report, width, out);
 	put_memory(report, width, out);
+	put_what_if(report, width, out);
 	put_job(report, width, out);
 	put_next(report, out);
+	what_if_table(report, out);
 }

@@ -244,6 +244,7 @@ const struct view_section report_sections[] = {
 	{ .json = report_path_json },
 	{ &view_path_nodes, .has = has_path },
 	{ &view_path_edges, .has = has_path },
+	{ &view_what_if, .text = what_if_text, .json = report_what_if_json },
 	{ &view_failed, .text = no_text },
 	{ &view_account, .text = no_text, .has = has_why },
 	{ &view_epochs, .text = epochs_text, .has = has_why },

@@ -15,6 +15,18 @@ void text_fact(FILE *out, int width, const char *label, const char *value);
 void text_only(const struct report *r, const char *label, const char *rest, FILE *out);
 /* Prints what the workload used, as facts with labels WIDTH wide; nothing when the manifest lacks it. */
 void text_usage(const struct report *report, int width, FILE *out);
+/*
+ * Prints what the longest epoch would take with changes: the first all of it, with a title; nothing without a
+ * DataLoader. The second what --what-if names alone.
+ */
+void what_if_text(const void *of, FILE *out);
+void what_if_table(const struct report *r, FILE *out);
+/*
+ * Return a sentence, to be freed: what the longest epoch would take with data always ready; what would remove its
+ * waits. NULL where neither is known.
+ */
+char *what_if_headspace(const struct report *r);
+char *what_if_workers(const struct report *r);
 /* Returns how to name the epochs of a job none of whose lines names one; NULL: they are named, or the job printed
  * nothing. */
 const char *text_unnamed(const struct report *r);

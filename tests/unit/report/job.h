@@ -43,6 +43,7 @@ enum file {
 	RECLAIM,
 	NET,
 	SOCKETS,
+	WAITS,
 	N_FILES
 };
 
@@ -70,6 +71,8 @@ static const struct {
 	[SOCKETS] = { "sockets",
 		      "PID\tTID\tCOMM\tFID\tSTATE\tFAMILY\tTYPE\tPROTO\tLOCAL\tPEER\tPATH\tPEER_PID\tSPAN_NS\tRECEIVED\tSENT\t"
 		      "CONNECT_NS\tFIRST_NS\tRESENT" },
+	[WAITS] = { "waits",
+		    "PID\tTID\tCOMM\tCALL\tSTATE\tLAT_NS\tRUNQ_NS\tBY\tBY_PID\tBY_TID\tBY_COMM\tPEER\tFID\tFILE\tTHROTTLED_NS" },
 	[REGIONS] = { "regions", "PID\tTID\tCOMM\tCAT\tNAME\tLAT_NS\tRET\tEPOCH\tSTEP\tBYTES\tLANE\tSOURCE\tARGS" },
 };
 
@@ -102,11 +105,9 @@ static inline int by_time(const void *a, const void *b)
 	return x->end_ns != y->end_ns ? (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns) : (int)x->nr - (int)y->nr;
 }
 
-/* Writes the rows that were put, and reads them. */
-static inline struct report *loaded_with(bool timed)
+/* Writes the rows that were put. */
+static inline void write_rows(void)
 {
-	struct report *r = NULL;
-
 	qsort(rows, n_rows, sizeof(*rows), by_time);
 	for (enum file f = 0; f < N_FILES; f++) {
 		autofree char *name = util_fmt("%s.out", kinds[f].name), *path = tree_path(name);
@@ -130,6 +131,14 @@ static inline struct report *loaded_with(bool timed)
 	for (unsigned int i = 0; i < n_rows; i++)
 		free(rows[i].text);
 	n_rows = 0;
+}
+
+/* Writes the rows that were put, and reads them. */
+static inline struct report *loaded_with(bool timed)
+{
+	struct report *r = NULL;
+
+	write_rows();
 	assert_int_equal(report_load(&r, tree, &(struct report_options){ .timed = timed }), 0);
 	assert_non_null(r->why);
 	assert_non_null(r->why->rules);

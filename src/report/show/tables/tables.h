@@ -50,6 +50,8 @@ void account_text(const struct report *report, FILE *out);
 void account_brief(const struct report *report, unsigned int width, FILE *out);
 /* waited.c */
 extern const struct view view_path_nodes, view_path_edges;
+/* what_if.c */
+extern const struct view view_what_if;
 /* why.c */
 extern const struct view view_epochs, view_epochs_more, view_epoch_sizes, view_epoch_files, view_phase_sums;
 
