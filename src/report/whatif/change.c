@@ -64,7 +64,7 @@ static void apply_ready(struct whatif_model *model, double value, const struct w
 {
 	for (uint32_t i = 0; i < model->n; i++)
 		model->batches[i] = (struct whatif_batch){ .worker = model->batches[i].worker };
-	model->boot_ns = model->fork_ns = model->deliver_ns = model->gap_ns = model->last_ns = 0;
+	model->boot_ns = model->fork_ns = model->gap_ns = model->last_ns = 0;
 }
 
 static void apply_workers(struct whatif_model *model, double value, const struct whatif_base *base)

@@ -77,6 +77,8 @@ int whatif_gather_begin(struct whatif_gather *gather, const struct whatif_epoch 
 	added = thread_of(gather, epoch->pid, epoch->tid);
 	for (uint32_t i = 0; added && i < epoch->n; i++)
 		added = add_step(&gather->threads[0], epoch, i, &save);
+	for (uint32_t i = 0; added && epoch->loader.workers && i < epoch->n; i++)
+		added = add_window(&gather->threads[0], &epoch->fetches[i], WHATIF_FETCH, i);
 	for (uint32_t i = 0; added && i < epoch->n; i++) {
 		const struct whatif_made *made = &epoch->made[i];
 		struct whatif_thread *thread = thread_of(gather, made->pid, made->tid);
@@ -174,7 +176,7 @@ static void add_of_trainer(struct whatif_gather *gather, const struct scan *scan
 {
 	struct whatif_window *window = window_at(&gather->threads[0], begin_ns);
 
-	if (!window || window->kind == WHATIF_BATCH)
+	if (!window || (window->kind != WHATIF_STEP && window->kind != WHATIF_SAVE))
 		return;
 	if (scan->kind == REPORT_SYNC)
 		window->sync_ns += (double)facts->lat_ns;

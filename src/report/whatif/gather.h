@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads did in the windows of an epoch: in each batch, each step, each checkpoint. Calls come with the rest of
- * the report's rows; waits, page faults and sums of scheduling are read afterwards. A long wait, a read that waited for
- * storage and an open count as they are; what is left of a window is divided in the proportion of the thread's sums.
+ * What threads did in the windows of an epoch: in each batch, step, checkpoint, fetch of a batch from a worker. Calls
+ * come with the rest of the report's rows; waits, page faults and sums of scheduling are read afterwards. A long wait,
+ * a read that waited for storage and an open count as they are; what is left of a window is divided in the proportion
+ * of the thread's sums.
  */
 #ifndef REPORT_WHATIF_GATHER_H
 #define REPORT_WHATIF_GATHER_H
@@ -13,12 +14,12 @@
 
 #define WHATIF_READS_MAX 20000U
 
-enum whatif_window_kind { WHATIF_BATCH, WHATIF_STEP, WHATIF_SAVE };
+enum whatif_window_kind { WHATIF_BATCH, WHATIF_STEP, WHATIF_SAVE, WHATIF_FETCH };
 
 struct whatif_window {
 	struct whatif_span span;
 	enum whatif_window_kind kind;
-	uint32_t index; /* of the batch, or the step */
+	uint32_t index; /* of the batch, or the step; a fetch has that of its batch */
 	uint32_t reads, requests;
 	double disk_ns, disk_bytes, remote_ns, net_ns, sleep_ns, runq_ns;
 	double sync_ns, written_bytes; /* of steps and checkpoints */

@@ -29,6 +29,7 @@ struct whatif_batch {
 	double net_ns; /* for peers, by sockets */
 	double sleep_ns; /* all other waits */
 	double cpu_ns;
+	double deliver_ns; /* from its end until the trainer can take it, while its worker makes the next one */
 };
 
 /* The trainer, from one batch to the next. */
@@ -62,7 +63,8 @@ struct whatif_model {
 	double fork_ns; /* of the start, for each worker */
 	double boot_ns; /* from a worker's fork to its first batch */
 	double fetch_ns; /* to take a batch that is ready */
-	double deliver_ns; /* from the end of a batch until the trainer can take it */
+	double deliver_idle_ns; /* at most, where the worker has no other batch to make: its threads share Python's lock
+				 */
 	double gap_ns; /* between two batches of a busy worker */
 	double last_ns; /* of the fetch that finds the epoch's end */
 	bool async_saves; /* checkpoints are copied, then written while training goes on */

@@ -11,12 +11,15 @@
 #include "report/whatif/advice.h"
 #include "report/whatif/whatif.h"
 
+#define HELPERS_MOST 0.2 /* of the waits for storage: those of threads of the workers' own */
+
 static const char no_sched[] = "no sched.out: what is CPU time and what is a wait is not known";
 static const char no_waits[] = "no waits.out: how long each batch waited is not known";
 static const char no_manifest[] = "no manifest.json: CPUs and lost rows are not known";
 static const char is_part[] = "only a part of the trace is looked at";
 static const char is_rank[] = "a rank of several, which wait for each other: they are not replayed yet";
 static const char no_memory[] = "not enough memory";
+static const char no_end[] = "its regions do not fit together: the replay comes to no end";
 
 static int part_new(struct report *r, const struct report_options *o)
 {
@@ -121,7 +124,7 @@ static int predict(struct report *r)
 	calibrated->fuse = r->uses_fuse;
 	calibrated->whole_ns = (double)(whatif->epoch.whole.end_ns - whatif->epoch.whole.begin_ns);
 	res = whatif_services(gather, base->cpus, &base->model, &base->facts);
-	base->helpers = gather->aside_ns > 0.2 * (base->facts.storage_ns + gather->aside_ns);
+	base->helpers = gather->aside_ns > HELPERS_MOST * (base->facts.storage_ns + gather->aside_ns);
 	if (res == 0)
 		res = whatif_calibrate(calibrated, gather->throttled_ns, gather->job_run_ns, gather->others_run_ns);
 	whatif->base_error = calibrated->error;
@@ -136,8 +139,13 @@ static void part_settle(struct report *r)
 {
 	struct report_whatif *whatif = r->whatif;
 
-	if (whatif && whatif->present && !whatif->refused && predict(r) < 0)
-		whatif->refused = no_memory;
+	int res;
+
+	if (!whatif || !whatif->present || whatif->refused)
+		return;
+	res = predict(r);
+	if (res < 0)
+		whatif->refused = res == -ENOMEM ? no_memory : no_end;
 }
 
 static void part_free(struct report *r)

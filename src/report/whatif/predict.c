@@ -17,8 +17,8 @@
 #define STRETCH_TRIES 7U
 #define STRETCH_SHOWS 0.03 /* the base's error depends on the stretch by so much, so it shows which one is right */
 #define CPUS_FULL 0.85
+#define CPUS_LEAST 0.01
 #define QUEUE_FULL 0.25 /* of the CPU time */
-#define OTHER_READERS 0.2 /* of the waits for storage: by threads of the workers' own */
 #define STORAGE_MATTERS 0.03 /* of the loaders' time */
 #define LATE_LITTLE 0.02
 #define BUSY 0.85
@@ -69,7 +69,7 @@ static int calibrate_stretch(struct whatif_calibrated *calibrated)
 
 	calibrated->stretch_most = 1;
 	excess_ns = base->facts.queue_ns - run.queued_ns;
-	if (r < 0 || excess_ns < QUEUED_MATTERS * base->facts.run_ns)
+	if (r < 0 || excess_ns <= QUEUED_MATTERS * base->facts.run_ns)
 		return r;
 	calibrated->stretch_most = MIN(STRETCH_MOST, 1 + excess_ns / base->facts.run_ns);
 	for (unsigned int i = 0; i < STRETCH_TRIES; i++) {
@@ -93,7 +93,7 @@ static void find_quota(struct whatif_base *base, double throttled_ns, double job
 	if (throttled_ns < QUEUED_MATTERS * base->facts.run_ns)
 		return;
 	base->quota = true;
-	base->model.cpus = MIN(base->cpus, job_run_ns / base->facts.measured_ns);
+	base->model.cpus = MIN(base->cpus, MAX(CPUS_LEAST, job_run_ns / base->facts.measured_ns));
 	base->facts.queue_ns = MAX(0.0, base->facts.queue_ns - throttled_ns);
 }
 
@@ -186,21 +186,11 @@ static bool side_crowded(struct whatif_model *model, const struct whatif_calibra
 	return of->stretch_most > 1.02;
 }
 
-static bool side_taken_fast(struct whatif_model *model, const struct whatif_calibrated *of)
-{
-	model->fetch_ns = MIN(model->fetch_ns, 0.05e6);
-	return !of->base.facts.fetch_known;
-}
-
-static bool side_taken_slowly(struct whatif_model *model, const struct whatif_calibrated *of)
-{
-	model->fetch_ns = of->base.facts.fetch_most_ns;
-	return !of->base.facts.fetch_known;
-}
-
 static bool side_delivered_slowly(struct whatif_model *model, const struct whatif_calibrated *of)
 {
-	model->deliver_ns = of->base.facts.deliver_most_ns;
+	for (uint32_t i = 0; i < model->n; i++)
+		model->batches[i].deliver_ns = of->base.facts.deliver_most_ns;
+	model->deliver_idle_ns = of->base.facts.deliver_most_ns;
 	return !of->base.facts.deliver_known;
 }
 
@@ -208,9 +198,9 @@ static const struct side {
 	bool (*make)(struct whatif_model *model, const struct whatif_calibrated *of);
 	bool elsewhere; /* the surroundings may have been other ones then: the base need not take as long under it */
 } sides[] = {
-	{ side_limit },      { side_serial },       { side_shallow },          { side_deep },
-	{ side_slow },       { side_fast },         { side_alone, true },      { side_crowded, true },
-	{ side_taken_fast }, { side_taken_slowly }, { side_delivered_slowly },
+	{ side_limit },       { side_serial },        { side_shallow },
+	{ side_deep },        { side_slow },          { side_fast },
+	{ side_alone, true }, { side_crowded, true }, { side_delivered_slowly },
 };
 
 /* --- predictions
@@ -318,7 +308,7 @@ static void print_limit(const struct whatif_model *model, const struct whatif_ru
 /* The waits of the steady state, beyond what it takes to take each batch. */
 static double late_of(const struct whatif_model *model, const struct whatif_run *run)
 {
-	const uint32_t ahead = model->loader.workers * model->loader.prefetch,
+	const uint64_t ahead = (uint64_t)model->loader.workers * model->loader.prefetch,
 		       n = model->n > ahead ? model->n - ahead : 0;
 
 	if (!(run->steady_ns > 0))
@@ -343,10 +333,9 @@ static int describe(const struct whatif_calibrated *of, const struct whatif_chan
 	return 0;
 }
 
-int whatif_predict(const struct whatif_calibrated *calibrated, const struct whatif_change *change,
-		   struct whatif_prediction *prediction)
+int whatif_predict_alone(const struct whatif_calibrated *calibrated, const struct whatif_change *change,
+			 struct whatif_prediction *prediction)
 {
-	const double slack = SLACK + fabs(calibrated->error);
 	struct whatif_run run;
 	int r;
 
@@ -363,6 +352,17 @@ int whatif_predict(const struct whatif_calibrated *calibrated, const struct what
 	prediction->times = prediction->ns > 0 ? calibrated->whole_ns / prediction->ns : 0;
 	prediction->exposed = run.total_ns > 0 ? run.exposed_ns / run.total_ns : 0;
 	prediction->low_ns = prediction->high_ns = prediction->ns;
+	return 0;
+}
+
+int whatif_predict(const struct whatif_calibrated *calibrated, const struct whatif_change *change,
+		   struct whatif_prediction *prediction)
+{
+	const double slack = SLACK + fabs(calibrated->error);
+	int r = whatif_predict_alone(calibrated, change, prediction);
+
+	if (prediction->refused)
+		return r;
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sides); i++)
 		r = widen(calibrated, &sides[i], change, prediction);
 	prediction->low_ns *= 1 - slack;

@@ -42,4 +42,8 @@ int whatif_calibrate(struct whatif_calibrated *calibrated, double throttled_ns, 
 int whatif_predict(const struct whatif_calibrated *calibrated, const struct whatif_change *change,
 		   struct whatif_prediction *prediction);
 
+/* The same without its range: LOW_NS and HIGH_NS are NS. */
+int whatif_predict_alone(const struct whatif_calibrated *calibrated, const struct whatif_change *change,
+			 struct whatif_prediction *prediction);
+
 #endif

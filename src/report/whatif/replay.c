@@ -11,6 +11,7 @@
 #define PIECES_MAX 6U /* a batch reads and computes in turns */
 #define NOTHING 1e-3 /* ns, bytes: less than that is over */
 #define NEVER INFINITY
+#define EVENTS_MOST 200U /* of a batch, or a worker: some 6 * 3 of its pieces, and the trainer's */
 
 enum resource { SLEEP, CPU, DISK };
 
@@ -140,6 +141,14 @@ static bool begin_next(struct sim *sim, struct worker *worker)
 	return true;
 }
 
+/* Returns how long it takes to hand on the batch that WORKER has made. */
+static double deliver_ns(const struct sim *sim, const struct worker *worker)
+{
+	const double ns = sim->model->batches[worker->actor.batch].deliver_ns;
+
+	return worker->first ? ns : MIN(ns, sim->model->deliver_idle_ns);
+}
+
 /* Moves WORKER on, whose stretch is over. Returns whether anything has changed. */
 static bool worker_next(struct sim *sim, struct worker *worker)
 {
@@ -147,7 +156,7 @@ static bool worker_next(struct sim *sim, struct worker *worker)
 		return worker->up ? begin_next(sim, worker) : (worker->up = true);
 	if (go_on(sim, &worker->actor))
 		return true;
-	sim->ready_ns[worker->actor.batch] = sim->clock_ns + sim->model->deliver_ns;
+	sim->ready_ns[worker->actor.batch] = sim->clock_ns + deliver_ns(sim, worker);
 	spend(&worker->actor, SLEEP, sim->model->gap_ns);
 	return true;
 }
@@ -171,6 +180,12 @@ static uint32_t next_batch(const struct sim *sim, double *at_ns)
 			*at_ns = sim->ready_ns[i];
 		}
 	return found;
+}
+
+/* Returns how many batches are made ahead of the trainer. */
+static uint64_t ahead(const struct sim *sim)
+{
+	return (uint64_t)sim->n_workers * sim->model->loader.prefetch;
 }
 
 static void fetch(struct sim *sim)
@@ -210,7 +225,7 @@ static void step(struct sim *sim)
 	sim->taken++;
 	sim->state = COMPUTES;
 	spend(&sim->trainer, CPU, step_of(sim)->cpu_ns);
-	if (sim->taken == MIN(sim->n_workers * sim->model->loader.prefetch, sim->model->n)) {
+	if (sim->taken == MIN(ahead(sim), sim->model->n)) {
 		sim->steady_since_ns = sim->clock_ns;
 		sim->run.steady_exposed_ns = -sim->run.exposed_ns;
 	}
@@ -255,7 +270,7 @@ static bool trainer_next(struct sim *sim)
 
 	switch (sim->state) {
 	case STARTS:
-		for (uint32_t i = 0; i < sim->n_workers * sim->model->loader.prefetch; i++)
+		for (uint64_t i = 0; i < ahead(sim) && sim->put < sim->model->n; i++)
 			put_index(sim);
 		fetch(sim);
 		return true;
@@ -443,14 +458,16 @@ static void start(struct sim *sim)
 		sim->ready_ns[i] = NEVER;
 }
 
-/* Returns 0, or -EINVAL for a model in which nothing moves. */
+/* Returns 0, or -EINVAL for a model in which nothing moves, or never enough. */
 static int go(struct sim *sim)
 {
+	uint64_t left = EVENTS_MOST * ((uint64_t)sim->model->n + sim->n_workers);
+
 	for (settle(sim); sim->state != OVER; settle(sim)) {
 		const struct speeds speeds = speeds_of(sim);
 		const double ns = until_next(sim, &speeds);
 
-		if (!(ns < NEVER))
+		if (!(ns < NEVER) || !left--)
 			return -EINVAL;
 		pass(sim, &speeds, ns);
 	}

@@ -8,11 +8,9 @@
 #include "base/util.h"
 #include "report/whatif/storage.h"
 
-#define SEEN_LEAST 4U /* batches, to know what it takes to hand one on */
-#define READY_NS 10e6 /* a batch that was ready so long before is taken without a wait */
-#define WAITED_NS 1e5
+#define SHORT_MOST_NS 1e6 /* from here on a wait has a row */
+#define SEEN_LEAST 4U /* batches that were waited for, to know what it takes to hand one on */
 /* Where the epoch does not show it, as measured with torch 1.13 to 2.15: */
-#define FETCH_NS 0.7e6
 #define DELIVER_NS 1e6
 #define DELIVER_MOST_NS 3e6
 #define FORK_NS 12e6
@@ -83,6 +81,8 @@ static void add_windows(const struct whatif_thread *thread, struct whatif_model 
 	for (uint32_t i = 0; i < thread->n; i++) {
 		const struct whatif_window *w = &thread->windows[i];
 
+		if (w->kind == WHATIF_FETCH)
+			continue;
 		facts->run_ns += w->cpu_ns;
 		facts->queue_ns += w->runq_ns;
 		if (w->kind != WHATIF_BATCH) {
@@ -100,29 +100,54 @@ static void add_windows(const struct whatif_thread *thread, struct whatif_model 
 /* --- what it takes to hand on a batch -------------------------------------------------------------------------------
  */
 
-static void costs_of_workers(const struct whatif_epoch *epoch, struct whatif_model *model, struct whatif_facts *facts,
-			     struct numbers *waited, struct numbers *ready)
+/* Returns how long the trainer was at work in a fetch, which has no other waits than for its batch and for a CPU. */
+static double taking(const struct whatif_window *fetch)
 {
-	for (uint32_t i = 0; model->loader.in_order && i < epoch->n; i++) {
-		const struct whatif_span *fetch = &epoch->fetches[i], *made = &epoch->made[i].span;
+	return fetch->cpu_ns + MIN(fetch->short_ns, SHORT_MOST_NS);
+}
 
-		if (between(fetch->begin_ns, made->end_ns) > WAITED_NS)
-			waited->v[waited->n++] = MAX(0.0, between(made->end_ns, fetch->end_ns));
-		else if (between(made->end_ns, fetch->begin_ns) > READY_NS)
-			ready->v[ready->n++] = between(fetch->begin_ns, fetch->end_ns);
+/* A batch was handed on when the trainer's wait for it ended; where it did not wait, as the others of the epoch were.
+ */
+static void delivers(const struct whatif_gather *gather, struct whatif_model *model, struct whatif_facts *facts,
+		     struct numbers *known)
+{
+	const struct whatif_epoch *epoch = gather->epoch;
+	const struct whatif_thread *trainer = &gather->threads[0];
+	double otherwise = DELIVER_NS;
+
+	for (uint32_t i = 0; i < epoch->n; i++)
+		model->batches[i].deliver_ns = -1;
+	for (uint32_t i = 0; model->loader.in_order && i < trainer->n; i++) {
+		const struct whatif_window *fetch = &trainer->windows[i];
+		double ns;
+
+		if (fetch->kind != WHATIF_FETCH || !(waits_of(fetch) > fetch->short_ns))
+			continue;
+		ns = between(epoch->made[fetch->index].span.end_ns, fetch->span.end_ns) - taking(fetch);
+		model->batches[fetch->index].deliver_ns = known->v[known->n++] = MAX(0.0, ns);
 	}
-	facts->fetch_known = ready->n >= SEEN_LEAST;
-	facts->deliver_known = waited->n >= SEEN_LEAST;
-	model->fetch_ns = facts->fetch_known ? quantile(ready, 0.25) : FETCH_NS;
-	facts->fetch_most_ns = 2 * model->fetch_ns;
+	facts->deliver_known = known->n >= SEEN_LEAST;
 	facts->deliver_most_ns = DELIVER_MOST_NS;
-	model->deliver_ns = DELIVER_NS;
-	if (!facts->deliver_known)
-		return;
-	if (!facts->fetch_known)
-		model->fetch_ns = MIN(FETCH_NS, quantile(waited, 0.25) / 2);
-	model->deliver_ns = MAX(0.0, quantile(waited, 0.25) - model->fetch_ns);
-	facts->fetch_most_ns = MAX(model->fetch_ns, quantile(waited, 0.25));
+	if (facts->deliver_known)
+		otherwise = quantile(known, 0.5);
+	model->deliver_idle_ns = MIN(otherwise, DELIVER_NS);
+	for (uint32_t i = 0; i < epoch->n; i++)
+		if (model->batches[i].deliver_ns < 0)
+			model->batches[i].deliver_ns = otherwise;
+}
+
+static void costs_of_workers(const struct whatif_gather *gather, struct whatif_model *model, struct whatif_facts *facts,
+			     struct numbers *numbers)
+{
+	const struct whatif_thread *trainer = &gather->threads[0];
+
+	for (uint32_t i = 0; i < trainer->n; i++)
+		if (trainer->windows[i].kind == WHATIF_FETCH)
+			numbers->v[numbers->n++] = taking(&trainer->windows[i]);
+	if (numbers->n)
+		model->fetch_ns = quantile(numbers, 0.25);
+	numbers->n = 0;
+	delivers(gather, model, facts, numbers);
 }
 
 static void costs_of_trainer(const struct whatif_epoch *epoch, struct whatif_model *model, struct whatif_facts *facts,
@@ -135,11 +160,11 @@ static void costs_of_trainer(const struct whatif_epoch *epoch, struct whatif_mod
 			MAX(0.0, between(fetch->begin_ns, fetch->end_ns) - between(made->begin_ns, made->end_ns));
 	}
 	model->fetch_ns = quantile(ready, 0.25);
-	model->deliver_ns = DELIVER_NS;
+	for (uint32_t i = 0; i < epoch->n; i++)
+		model->batches[i].deliver_ns = DELIVER_NS;
+	model->deliver_idle_ns = DELIVER_NS;
 	model->fork_ns = FORK_NS;
 	model->boot_ns = BOOT_NS;
-	facts->fetch_known = true;
-	facts->fetch_most_ns = model->fetch_ns;
 	facts->deliver_most_ns = DELIVER_MOST_NS;
 }
 
@@ -164,21 +189,20 @@ static void times_of_workers(const struct whatif_epoch *epoch, struct whatif_mod
 	model->gap_ns = gaps->n ? quantile(gaps, 0.1) : 0;
 }
 
-static int costs(const struct whatif_epoch *epoch, struct whatif_model *model, struct whatif_facts *facts)
+static int costs(const struct whatif_gather *gather, struct whatif_model *model, struct whatif_facts *facts)
 {
-	struct numbers waited = { calloc(epoch->n, sizeof(double)), 0 },
-		       ready = { calloc(epoch->n, sizeof(double)), 0 };
-	const int res = waited.v && ready.v ? 0 : -ENOMEM;
+	struct numbers numbers = { calloc(gather->epoch->n, sizeof(double)), 0 };
 
-	if (res == 0 && !model->loader.workers) {
-		costs_of_trainer(epoch, model, facts, &ready);
-	} else if (res == 0) {
-		costs_of_workers(epoch, model, facts, &waited, &ready);
-		times_of_workers(epoch, model, &waited);
+	if (!numbers.v)
+		return -ENOMEM;
+	if (model->loader.workers) {
+		costs_of_workers(gather, model, facts, &numbers);
+		times_of_workers(gather->epoch, model, &numbers);
+	} else {
+		costs_of_trainer(gather->epoch, model, facts, &numbers);
 	}
-	free(waited.v);
-	free(ready.v);
-	return res;
+	free(numbers.v);
+	return 0;
 }
 
 int whatif_services(const struct whatif_gather *gather, double cpus, struct whatif_model *model,
@@ -210,5 +234,5 @@ int whatif_services(const struct whatif_gather *gather, double cpus, struct what
 	if (ran_ns > WIDTH_LEAST * span_ns && gather->trainer_run_ns > ran_ns)
 		model->width = gather->trainer_run_ns / ran_ns;
 	model->storage = whatif_storage_find(gather->reads, gather->n_reads, span_ns);
-	return costs(epoch, model, facts);
+	return costs(gather, model, facts);
 }

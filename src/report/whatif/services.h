@@ -12,9 +12,8 @@ struct whatif_facts {
 	double work_ns; /* batches, added up, without waits for a CPU */
 	double storage_ns, remote_ns, net_ns; /* of these; storage: of disks and file servers */
 	double save_ns; /* of steps, in checkpoints */
-	double fetch_most_ns, deliver_most_ns; /* see below */
-	bool fetch_known,
-		deliver_known; /* the epoch has batches that were ready before they were fetched; that were not */
+	double deliver_most_ns; /* where it is not known how long it takes to hand on a batch */
+	bool deliver_known; /* the trainer waited for batches, so the end of its wait shows that */
 };
 
 /* Makes *MODEL, whose arrays the caller frees, also after an error. CPUS: that the job may use. Returns 0 or -ENOMEM.

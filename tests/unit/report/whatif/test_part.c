@@ -23,6 +23,7 @@ struct job {
 	double peer_ms, cpu_ms, step_ms;
 	unsigned int slow_every; /* so many batches take ten times as long; 0: none does */
 	unsigned int late; /* this batch is begun a second late; 0: none is */
+	double deliver_ms; /* from a batch's end until the trainer has it */
 };
 
 struct schedule {
@@ -53,7 +54,7 @@ static struct schedule schedule_of(const struct job *job)
 		s.begin[i] = begin + (job->late && i == job->late ? 1000 : 0);
 		s.end[i] = s.begin[i] + peer_ms(job, i) + job->cpu_ms;
 		s.fetched[i] = now;
-		s.taken[i] = MAX(now, s.end[i]);
+		s.taken[i] = MAX(now, s.end[i] + job->deliver_ms);
 		now = s.taken[i] + job->step_ms;
 	}
 	s.total = now;
@@ -102,6 +103,10 @@ static void put_trace(const struct job *job)
 	for (unsigned int i = 0; i < BATCHES; i++) {
 		put_batch(job, &s, i);
 		put_span(TRAINER, "dataloader", "fetch", s.fetched[i], s.taken[i], "-");
+		if (job->workers && s.taken[i] - s.fetched[i] >= 1)
+			put(WAITS, at(s.taken[i]),
+			    "100\t100\tpython\tpoll\tsleep\t%llu\t0\tthread\t-\t-\t-\t-\t-\t-\t0",
+			    N(at(s.taken[i]) - at(s.fetched[i])));
 		put(WAITS, at(s.taken[i] + job->step_ms),
 		    "100\t100\tpython\tpoll\tsleep\t%llu\t0\ttimer\t-\t-\t-\t-\t-\t-\t0", N(job->step_ms * MS));
 	}
@@ -223,6 +228,27 @@ static void without_workers_all_is_the_trainers(void **state)
 	report_free(r);
 }
 
+/* Batches come 25 ms after their end, as where a worker's threads fight for Python's lock: no step is longer for it. */
+static void late_deliveries_are_no_steps(void **state)
+{
+	static const struct job job = {
+		.workers = 1, .prefetch = 2, .peer_ms = 30, .cpu_ms = 20, .step_ms = 15, .deliver_ms = 25
+	};
+	struct job two = job, none = job;
+	struct report *r;
+
+	put_trace(&job);
+	want("workers=2");
+	want("ready");
+	r = reported();
+	assert_null(r->whatif->refused);
+	two.workers = 2;
+	none.workers = none.peer_ms = none.cpu_ms = none.deliver_ms = 0;
+	expect(r, 0, &two);
+	expect(r, 1, &none);
+	report_free(r);
+}
+
 /* The advice is what the schedules say: 4 workers are the fewest whose batches keep up with steps of 15 ms. */
 static void the_fewest_workers_are_found(void **state)
 {
@@ -321,6 +347,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stragglers_and_times_are_predicted, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(without_workers_all_is_the_trainers, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(the_fewest_workers_are_found, set_up, tree_remove),
+		cmocka_unit_test_setup_teardown(late_deliveries_are_no_steps, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(few_batches_are_refused, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(losses_are_refused, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(several_trainers_are_refused, set_up, tree_remove),

@@ -105,7 +105,10 @@ static void fixed_costs_are_where_they_arise(void **state)
 	model.fork_ns = 5 * MS;
 	model.boot_ns = 7 * MS;
 	model.gap_ns = 1 * MS;
-	model.deliver_ns = 2 * MS;
+	for (uint32_t i = 0; i < N; i++)
+		batches[i].deliver_ns =
+			9 * MS; /* which nobody sees, but for the last one: its worker has nothing else to do */
+	model.deliver_idle_ns = 2 * MS;
 	model.fetch_ns = 0.5 * MS;
 	model.last_ns = 4 * MS;
 	expect_ms(replayed().total_ns, 5 + 7 + 200 * 10 + 199 * 1 + 2 + 0.5 + 3 + 4);
@@ -122,6 +125,19 @@ static void prefetch_bounds_how_far_a_worker_is_ahead(void **state)
 	expect_ms(replayed().total_ns, 100 * 10 + 103 + 99 * 10 + 3);
 	model.loader.prefetch = 4;
 	expect_ms(replayed().total_ns, 100 * 10 + 103 + 96 * 10 + 3);
+}
+
+/* The trainer gets a batch late, but the worker goes on meanwhile: a constant delay delays all by once. */
+static void handing_on_takes_no_workers_time(void **state)
+{
+	model.loader.workers = 1;
+	put_constant(10, 3);
+	for (uint32_t i = 0; i < N; i++)
+		batches[i].deliver_ns = 8 * MS;
+	model.deliver_idle_ns = 8 * MS;
+	expect_ms(replayed().total_ns, 200 * 10 + 8 + 3);
+	model.deliver_idle_ns = 1 * MS;
+	expect_ms(replayed().total_ns, 200 * 10 + 1 + 3);
 }
 
 /* Two threads on one CPU get half of it each. */
@@ -319,6 +335,7 @@ int main(void)
 		cmocka_unit_test_setup(without_workers_all_is_in_turn, set_up),
 		cmocka_unit_test_setup(fixed_costs_are_where_they_arise, set_up),
 		cmocka_unit_test_setup(prefetch_bounds_how_far_a_worker_is_ahead, set_up),
+		cmocka_unit_test_setup(handing_on_takes_no_workers_time, set_up),
 		cmocka_unit_test_setup(cpus_are_shared, set_up),
 		cmocka_unit_test_setup(a_limit_is_for_all_readers, set_up),
 		cmocka_unit_test_setup(a_latency_is_of_each_reader, set_up),
