@@ -16,11 +16,11 @@ static __always_inline __s64 disk_bytes_of(struct task_struct *task, const struc
 	return KLOAD(task, ioac.read_bytes) - call->disk_bytes;
 }
 
-/* Counts for net, too, what a call on the socket FD, whose file is FILE, has done. */
-static __always_inline void net_touch(struct file *file, __u64 fd, bool write, long ret)
+/* Counts for net, too, what a call on the socket FD, whose file is FILE, has done. FLAGS: DLT_NET_BUFFER or none. */
+static __always_inline void net_touch(struct file *file, __u64 fd, bool write, __u32 flags, long ret)
 {
 	if (traces(DLT_net) && file && file_is_socket(file))
-		net_used(fd, write ? DLT_NET_W : DLT_NET_R, ret > 0 ? ret : 0, ret);
+		net_used(fd, (write ? DLT_NET_W : DLT_NET_R) | flags, ret > 0 ? ret : 0, ret);
 }
 
 /* The row of a call on one descriptor, its first argument. */
@@ -43,7 +43,7 @@ static __always_inline void rw_send(struct task_struct *task, struct dlt_call *c
 		hdr_fill(&rec->hdr, call, task, tid, sizeof(*rec));
 		rec_submit(rec, DLT_vfs_rw);
 	}
-	net_touch(file, call->args[0], call->shape & DLT_RW_WRITE, ret);
+	net_touch(file, call->args[0], call->shape & DLT_RW_WRITE, call->shape & DLT_RW_VEC ? 0 : DLT_NET_BUFFER, ret);
 	call_end(call, tid);
 }
 
@@ -157,8 +157,8 @@ CALL_END(rw_copy_exit)
 	copied(call, task, ret);
 	from = call->args[call->shape == DLT_RW_SENDFILE];
 	to = call->args[call->shape == DLT_RW_SENDFILE ? 0 : 2];
-	net_touch(file_of_fd(task, from), from, false, ret);
-	net_touch(file_of_fd(task, to), to, true, ret);
+	net_touch(file_of_fd(task, from), from, false, 0, ret);
+	net_touch(file_of_fd(task, to), to, true, 0, ret);
 	call_end(call, tid);
 	return 0;
 }

@@ -29,7 +29,7 @@ CALL_END(net_exit)
 
 	if (!call)
 		return 0;
-	net_used(call->args[0], dir_of(call), moved(call, ret), ret);
+	net_used(call->args[0], dir_of(call) | (call->shape & DLT_NET_BUFFER), moved(call, ret), ret);
 	call_end(call, tid);
 	return 0;
 }

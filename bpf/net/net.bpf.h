@@ -7,6 +7,7 @@
 #ifndef NET_BPF_H
 #define NET_BPF_H
 
+#include "net/naming.bpf.h"
 #include "net/socket.bpf.h"
 
 #include "dlt/net.h"
@@ -191,7 +192,7 @@ static __always_inline void peer_read(struct dlt_peer *peer, __u64 addr, __u32 f
 }
 
 /* A datagram was sent on ENTRY in CALL. */
-static __noinline int socket_asks(struct dlt_socket *entry, const struct dlt_call *call)
+static __noinline int socket_queries(struct dlt_socket *entry, const struct dlt_call *call)
 {
 	const struct sock *sk = (void *)entry->sock;
 	__u32 family = entry->row.family;
@@ -199,7 +200,7 @@ static __noinline int socket_asks(struct dlt_socket *entry, const struct dlt_cal
 	entry->unanswered = 1;
 	if (call->shape & DLT_NET_TO_4 && call->probe == DLT_net && call->args[4] &&
 	    (family == AF_INET || family == AF_INET6) && !BPF_CORE_READ(sk, __sk_common.skc_dport))
-		peer_read(&entry->asked, call->args[4], family);
+		peer_read(&entry->queried, call->args[4], family);
 	return 0;
 }
 
@@ -210,12 +211,12 @@ static __always_inline bool peer_is(const struct dlt_peer *one, const struct dlt
 	return a[0] == b[0] && a[1] == b[1] && one->port == other->port;
 }
 
-/* A call has waited in vain for an answer on ENTRY: its peer is the one that was asked, if it has no other. */
+/* A call has waited in vain for an answer on ENTRY: its peer is the one that was sent to, if it has no other. */
 static __noinline int socket_unanswered(struct dlt_socket *entry)
 {
-	if (!entry->asked.port || peer_is(&entry->row.peer, &entry->asked))
+	if (!entry->queried.port || peer_is(&entry->row.peer, &entry->queried))
 		return 0;
-	entry->row.peer = entry->asked;
+	entry->row.peer = entry->queried;
 	socket_send(entry, DLT_SOCKET_OPEN);
 	return 0;
 }
@@ -228,7 +229,7 @@ static __always_inline void socket_moved(struct dlt_socket *entry, const struct 
 	if (use->key.dir == DLT_NET_W) {
 		__sync_fetch_and_add(&entry->row.sent, use->bytes);
 		if (datagram)
-			socket_asks(entry, call);
+			socket_queries(entry, call);
 		return;
 	}
 	if (use->key.dir != DLT_NET_R)
@@ -243,10 +244,10 @@ static __always_inline void socket_moved(struct dlt_socket *entry, const struct 
 }
 
 /*
- * This thread's call is ending: it has used descriptor FD, in direction DIR, to move BYTES, and returns RET. A global
- * function: verified once, not at each caller.
+ * This thread's call is ending: it has used descriptor FD, in direction HOW, to move BYTES, and returns RET. HOW may
+ * have DLT_NET_BUFFER. A global function: verified once, not at each caller.
  */
-__noinline int net_used(__u64 fd, __u32 dir, __u64 bytes, __s64 ret)
+__noinline int net_used(__u64 fd, __u32 how, __u64 bytes, __s64 ret)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct task_struct *task = task_current();
@@ -260,7 +261,7 @@ __noinline int net_used(__u64 fd, __u32 dir, __u64 bytes, __s64 ret)
 		return 0;
 	use.key.tid = tid;
 	use.key.call = call->nr;
-	use.key.dir = dir;
+	use.key.dir = how & ~DLT_NET_BUFFER;
 	use.bytes = bytes;
 	use.ret = ret;
 	now = bpf_ktime_get_ns();
@@ -268,6 +269,8 @@ __noinline int net_used(__u64 fd, __u32 dir, __u64 bytes, __s64 ret)
 	file = file_of_fd(task, fd);
 	if (file && file_is_socket(file))
 		entry = socket_note(task, file, call, &use.key.id);
+	if (entry && how & DLT_NET_BUFFER)
+		naming_look(entry, &use.key.id, use.key.dir == DLT_NET_W, call->args[1], bytes);
 	if (entry)
 		socket_moved(entry, &use, call, now);
 	net_count(&use, call, task, false);

@@ -17,6 +17,7 @@
 #define AF_INET 2
 #define AF_INET6 10
 #define AF_VSOCK 40
+#define SOCK_STREAM 1
 #define SOCK_DGRAM 2
 #define IPPROTO_TCP 6 /* linux/in.h */
 

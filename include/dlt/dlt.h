@@ -262,7 +262,7 @@ struct dlt_config {
 	__u8 frames; /* that their rows have at most: 0, 1 or DLT_ALLOC_FRAMES */
 	__u8 meta_all; /* each call of meta has a row, not only the long ones */
 	__u8 net_rows; /* each call on a socket has a row */
-	__u8 pad[1];
+	__u8 net_names; /* what names the peers of sockets is sent, too */
 };
 
 #define DLT_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)

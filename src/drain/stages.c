@@ -6,6 +6,7 @@
 #include "drain/memory/access.h"
 #include "drain/memory/alloc.h"
 #include "drain/rows/folders.h"
+#include "drain/rows/hosts.h"
 #include "drain/rows/memory.h"
 #include "drain/rows/printed.h"
 #include "drain/rows/process_rows.h"
@@ -17,6 +18,7 @@ const struct drain_stage *const drain_stages[] = {
 	&printed_stage,
 	&regions_stage,
 	&folders_stage,
+	&hosts_stage,
 	&alloc_stage,
 	&access_stage, /* knows by now which blocks were in use */
 	&memory_stage,

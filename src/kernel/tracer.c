@@ -275,6 +275,7 @@ int tracer_load(struct tracer *tracer, const struct tracer_options *options)
 		.all = options->all,
 		.no_args = options->no_args,
 		.net_rows = options->net_rows,
+		.net_names = options->net_names,
 		.functions = options->functions,
 		.frames = options->frames,
 		.cgroups = options->cgroups || options->new_containers,

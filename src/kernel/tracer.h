@@ -20,6 +20,7 @@ struct tracer_options {
 	uint64_t buffer_bytes; /* of all rings; 0: default */
 	bool all, no_args, cgroups, new_containers;
 	bool net_rows; /* each call on a socket has a row */
+	bool net_names; /* what names the peers of sockets is sent, too */
 	bool functions; /* processes run already: see functions.h */
 	uint8_t frames; /* that calls of these functions have: 0, 1 or DLT_ALLOC_FRAMES */
 	bool owned; /* the trace is OWNER's, a user without rights: it shows this user's processes alone */

@@ -46,12 +46,12 @@ static const struct probe_call calls[] = {
 	{ "getsockopt", SYS_getsockopt, 0, "net_sockopt_exit" },
 	{ "poll", SYS_poll, 0, "net_poll_exit", .no_row = true },
 	{ "ppoll", SYS_ppoll, 0, "net_poll_exit", .no_row = true },
-	{ "recvfrom", SYS_recvfrom, DLT_NET_FLAGS_3, "net_exit" },
+	{ "recvfrom", SYS_recvfrom, DLT_NET_FLAGS_3 | DLT_NET_BUFFER, "net_exit" },
 	{ "recvmmsg", SYS_recvmmsg, DLT_NET_FLAGS_3, "net_many_exit" },
 	{ "recvmsg", SYS_recvmsg, NET_RECEIVES, "net_exit" },
 	{ "sendmmsg", SYS_sendmmsg, DLT_NET_SENDS, "net_many_exit" },
 	{ "sendmsg", SYS_sendmsg, DLT_NET_SENDS, "net_exit" },
-	{ "sendto", SYS_sendto, DLT_NET_SENDS | DLT_NET_TO_4, "net_exit" },
+	{ "sendto", SYS_sendto, DLT_NET_SENDS | DLT_NET_TO_4 | DLT_NET_BUFFER, "net_exit" },
 };
 #undef NET_RECEIVES
 

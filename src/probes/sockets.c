@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 #include "dlt/net.h"
+#include "drain/rows/hosts.h"
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "sockets.skel.h"
@@ -71,6 +72,8 @@ static const struct field fields[] = {
 	  AT(connect_ns) },
 	{ "FIRST_NS", "from the begin of connect to the first byte received, ns", FIELD_S64, AT(first_ns) },
 	{ "RESENT", "segments that TCP has sent again; - no TCP", FIELD_S64, AT(resent) },
+	{ "HOST", "the remote end's name, by its TLS connection, or by what name servers answered the job; - not known",
+	  FIELD_USTR, AT(segs) },
 };
 #undef AT
 
@@ -131,6 +134,7 @@ const struct probe sockets_probe = {
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_sockets),
 	.flags = PROBE_SELECTABLE | PROBE_MAY_LACK | PROBE_REFERENCE | PROBE_WHOLE,
+	.decode = hosts_take,
 	.open = sockets_open,
 	.emit = sockets_emit,
 };

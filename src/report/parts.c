@@ -146,6 +146,22 @@ static const struct report_part path_part = {
 	.free = path_free,
 };
 
+static void host_take(void *ctx, const char *address, size_t len, const char *name)
+{
+	path_names_rename(ctx, address, len, name);
+}
+
+/* Where the path has a peer's address, it has the host's name, too. */
+static void hosts_end(struct report *r)
+{
+	if (r->peers && r->path)
+		report_peers_named(r->peers, host_take, &r->path->names);
+}
+
+static const struct report_part hosts_part = {
+	.end = hosts_end,
+};
+
 static void others_free(struct report *r)
 {
 	report_cpu_free(r->cpu);
@@ -175,6 +191,7 @@ const struct report_part *const report_parts[] = {
 	&report_streams_part,
 	&report_peers_part,
 	&report_path_part,
+	&hosts_part,
 	&report_failed_part,
 	&report_hang_part,
 	&report_whatif_part,

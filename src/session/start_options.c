@@ -321,6 +321,8 @@ const struct option_row start_options[] = {
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json", option_true, TO(no_args),
 	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "no-net-names", 0, NULL, "Do not look for the names of peers of sockets", option_true, TO(no_net_names),
+	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "phase", 0, "REGEX=NAME", "Keep printed lines that match, for report --phase", add_phase, TO(phases) },
 	{ "probes", 'P', "LIST", "bio,open: only these; -mmap, +syscalls: changes", set_probes, 0,
 	  START_IN_CONFIG | START_BY_SERVICE },

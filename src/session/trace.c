@@ -116,6 +116,7 @@ static int load(struct session *session)
 		.all = cfg->all,
 		.no_args = cfg->no_args,
 		.net_rows = cfg->probes_named >> DLT_net & 1,
+		.net_names = !cfg->no_net_names,
 		.functions = wants_functions(cfg),
 		.frames = frames_wanted(cfg),
 		.cgroups = cfg->cgroups.n || cfg->containers.n,

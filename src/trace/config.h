@@ -104,7 +104,7 @@ struct config {
 	bool regions_auto; /* the workload's Python marks the regions of PyTorch */
 	bool regions_named; /* by --regions, not by default */
 	bool nvtx; /* the workload's ranges of NVTX are regions */
-	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args;
+	bool wait_all, drop_caches, log, archive, background, best_effort, force, no_args, no_net_names;
 	enum config_report {
 		REPORT_VERDICT, /* a sentence of it at the end */
 		REPORT_SCREEN, /* its first screen on standard output, too */

@@ -74,27 +74,27 @@ def unanswered(folder):
     with datagrams() as silent:
         silent.bind(("127.0.0.1", 0))
         for connects in (False, True):
-            with datagrams() as asks:
-                asks.settimeout(0.3)
+            with datagrams() as client:
+                client.settimeout(0.3)
                 if connects:
-                    asks.connect(silent.getsockname())
+                    client.connect(silent.getsockname())
                 for _ in range(2):
-                    asks.send(b"?") if connects else asks.sendto(b"?", silent.getsockname())
+                    client.send(b"?") if connects else client.sendto(b"?", silent.getsockname())
                     try:
-                        asks.recv(100)
+                        client.recv(100)
                     except TimeoutError:
                         failed["call", "no-answer"] += 1
 
 
 def unreceived(folder):
     """The same by a receive that the kernel ends (SO_RCVTIMEO)."""
-    with datagrams() as silent, datagrams() as asks:
+    with datagrams() as silent, datagrams() as client:
         silent.bind(("127.0.0.1", 0))
-        asks.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 300000))
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 300000))
         for _ in range(3):
-            asks.sendto(b"?", silent.getsockname())
+            client.sendto(b"?", silent.getsockname())
             try:
-                asks.recv(100)
+                client.recv(100)
             except BlockingIOError:
                 failed["call", "no-answer"] += 1
 
@@ -205,9 +205,9 @@ def connected(folder):
 
 def answered(folder):
     """A slow server that answers at last; and figures that nobody answers, between which the job sleeps in poll."""
-    with datagrams() as server, datagrams() as asks, datagrams() as figures:
+    with datagrams() as server, datagrams() as client, datagrams() as figures:
         server.bind(("127.0.0.1", 0))
-        asks.settimeout(20)
+        client.settimeout(20)
 
         def answer():
             for _ in range(2):
@@ -217,8 +217,8 @@ def answered(folder):
         thread = threading.Thread(target=answer)
         thread.start()
         for _ in range(2):
-            asks.sendto(b"?", server.getsockname())
-            asks.recv(100)
+            client.sendto(b"?", server.getsockname())
+            client.recv(100)
         thread.join()
         ends = os.pipe()
         sleep = select.poll()

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "report/scan/part.h"
 #include "stats/top.h"
 
 #define SOCKETS_MAX (1U << 18)
+#define HOST_BEGIN " (" /* between a peer's address and its host's name */
 
 /* A socket: the peer that it belongs to, and what its last row says. */
 struct peer_socket {
@@ -44,13 +46,17 @@ static bool is_empty(struct reader_field f)
 	return f.len == 0 || (f.len == 1 && *f.p == '-');
 }
 
-/* Puts what the row's peer is called into NAME: its address, its path, or its process. */
+/* Puts what the row's peer is called into NAME: its address, with the host's name, its path, or its process. */
 static void peer_name(const struct scan *s, char name[PEER_NAME_MAX])
 {
 	struct reader_field address = scan_field(s, COL_PEER), path = scan_field(s, COL_PATH);
 	struct reader_field local = scan_field(s, COL_LOCAL), pid = scan_field(s, COL_PEER_PID);
+	struct reader_field host = scan_field(s, COL_HOST);
 
-	if (!is_empty(address))
+	if (!is_empty(address) && !is_empty(host))
+		snprintf(name, PEER_NAME_MAX, "%.*s" HOST_BEGIN "%.*s)", (int)address.len, address.p, (int)host.len,
+			 host.p);
+	else if (!is_empty(address))
 		snprintf(name, PEER_NAME_MAX, "%.*s", (int)address.len, address.p);
 	else if (!is_empty(path))
 		snprintf(name, PEER_NAME_MAX, "%.*s", (int)path.len, path.p);
@@ -126,6 +132,18 @@ const char *report_peer_of(const struct report_peers *peers, uint64_t fid)
 	const struct report_peer *peer = socket ? table_find(&peers->peers, socket->peer) : NULL;
 
 	return peer && *peer->name ? peer->name : NULL;
+}
+
+void report_peers_named(const struct report_peers *peers,
+			void (*fn)(void *ctx, const char *address, size_t len, const char *name), void *ctx)
+{
+	for (uint32_t i = 0; i < peers->peers.n; i++) {
+		const struct report_peer *peer = table_at(&peers->peers, i);
+		const char *host = strstr(peer->name, HOST_BEGIN);
+
+		if (host)
+			fn(ctx, peer->name, (size_t)(host - peer->name), peer->name);
+	}
 }
 
 bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid)

@@ -36,6 +36,9 @@ extern const struct report_part report_peers_part;
 
 /* Returns the name of the peer of socket FID, once the files of sockets have been read; NULL: not known. */
 const char *report_peer_of(const struct report_peers *peers, uint64_t fid);
+/* Calls FN with the address of each peer whose host has a name, and what the peer is called with that. */
+void report_peers_named(const struct report_peers *peers,
+			void (*fn)(void *ctx, const char *address, size_t len, const char *name), void *ctx);
 /* Whether socket FID is known, and one of datagrams. */
 bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid);
 

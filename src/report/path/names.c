@@ -74,6 +74,17 @@ uint32_t path_name_pattern(struct path_names *names, struct reader_field f)
 	return n ? keep(names, text, n) : 0;
 }
 
+void path_names_rename(struct path_names *names, const char *from, size_t len, const char *to)
+{
+	char **entry = table_find(&names->all, table_key(from, len));
+	char *text = entry && *entry ? strdup(to) : NULL;
+
+	if (!text)
+		return;
+	free(*entry);
+	*entry = text;
+}
+
 const char *path_name_text(const struct path_names *names, uint32_t name)
 {
 	return name && name <= names->all.n ? *(char *const *)table_at(&names->all, name - 1) : NULL;

@@ -24,6 +24,8 @@ void path_names_free(struct path_names *names);
 uint32_t path_name(struct path_names *names, struct reader_field f);
 /* Returns the number of F with # in place of its digits; those of an escaped byte (\040) stay. */
 uint32_t path_name_pattern(struct path_names *names, struct reader_field f);
+/* The text FROM, of LEN bytes, is TO from now on; where there is no memory, it stays. */
+void path_names_rename(struct path_names *names, const char *from, size_t len, const char *to);
 /* Returns the text of NAME, escaped as in the files; NULL for 0. */
 const char *path_name_text(const struct path_names *names, uint32_t name);
 
