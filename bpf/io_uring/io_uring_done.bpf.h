@@ -32,6 +32,7 @@ static __always_inline struct file *request_file(struct dlt_uring_req *req, stru
  */
 static __always_inline bool position_is_chosen(const struct dlt_call *call, struct file *file, __s64 res)
 {
+	barrier_var(file); /* otherwise clang takes an earlier look at it for this one, and the verifier does not */
 	return res > 0 && file && ((__s64)call->args[3] == -1 || appends(call, file));
 }
 
