@@ -12,7 +12,6 @@
 #include "calls/meta.bpf.h"
 
 #define WORD 8
-#define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 
 /* What a call is about. In scratch, the path as passed lies behind the space for a record's fixed part. */
 struct subject {
@@ -25,12 +24,6 @@ struct subject {
 
 #define PATH_AT sizeof(struct dlt_meta)
 _Static_assert(PATH_AT % WORD == 0, "the path is read as words");
-
-static __always_inline __u64 mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * HASH_FACTOR;
-	return hash ^ hash >> 29;
-}
 
 /* Returns 0x80 in each byte of WORD that is a slash. */
 static __always_inline __u64 slashes(__u64 word)
@@ -168,6 +161,17 @@ static __always_inline __u32 path_read(struct scratch *s, __u64 addr)
 	return n ?: 1; /* 5.10 returns 0 for an empty string */
 }
 
+/*
+ * Whether the path at ADDR is empty. fstat(fd) is fstatat(fd, "", AT_EMPTY_PATH): to read a byte takes half as long as
+ * to read a string.
+ */
+static __always_inline bool path_is_empty(__u64 addr)
+{
+	char first = 1;
+
+	return !bpf_probe_read_user(&first, sizeof(first), (void *)addr) && !first;
+}
+
 static __always_inline void subject_call(struct subject *a, struct scratch *s, struct task_struct *task,
 					 const struct dlt_call *call, long ret)
 {
@@ -186,13 +190,15 @@ static __always_inline void subject_call(struct subject *a, struct scratch *s, s
 		s->rec[PATH_AT + 1] = '\0';
 		return;
 	}
-	if (shape != DLT_META_FD)
+	if (shape == DLT_META_AT && (__s32)call->args[0] != AT_FDCWD && path_is_empty(path))
+		a->path_len = 1;
+	else if (shape != DLT_META_FD)
 		a->path_len = path_read(s, path);
 	if (a->path_len > 1) {
 		subject_path(a, s, task, shape == DLT_META_AT ? (__s32)call->args[0] : AT_FDCWD);
 		return;
 	}
-	/* fstat(fd) is fstatat(fd, "", AT_EMPTY_PATH), futimens(fd) has no path at all */
+	/* futimens(fd) has no path at all */
 	if (shape != DLT_META_FD && (shape != DLT_META_AT || (path && !a->path_len)))
 		return;
 	a->path_len = 0;
@@ -233,17 +239,67 @@ static __noinline struct dlt_meta_cell *cell_make(const struct dlt_meta_key *key
 	return bpf_map_lookup_elem(&dlt_meta_cells, key);
 }
 
+static __always_inline bool has_failed(long ret)
+{
+	return ret < 0 && ret >= -4095;
+}
+
 static __always_inline void cell_add(volatile struct dlt_meta_cell *cell, long ret, __u64 ns)
 {
 	/* Threads of one process meet here from several CPUs. COUNT goes first: no row has more failures than calls. */
 	__sync_fetch_and_add(&cell->count, 1);
 	__sync_fetch_and_add(&cell->ns, ns);
-	if (ret < 0 && ret >= -4095) {
+	if (has_failed(ret)) {
 		cell->error = -ret;
 		__sync_fetch_and_add(&cell->failed, 1);
 	}
 	for (int i = 0; i < 4 && cell->max_ns < ns; i++) /* version 2 of the instructions has no compare and swap */
 		cell->max_ns = ns;
+}
+
+/* Adds a call to what this CPU has for the key with TAG. Returns false where NEAR is not that key's. */
+static __always_inline bool near_add(volatile struct dlt_meta_near *near, __u64 tag, __u64 ns)
+{
+	if (!near || near->tag != tag)
+		return false;
+	if (dlt_cfg.hold) { /* nobody else runs here meanwhile */
+		near->count++;
+		near->ns += ns;
+	} else {
+		__sync_fetch_and_add(&near->count, 1);
+		__sync_fetch_and_add(&near->ns, ns);
+	}
+	if (near->max_ns < ns)
+		near->max_ns = ns;
+	return true;
+}
+
+/*
+ * From the next call on the key with TAG uses NEAR, if that is free. Where programs interrupt each other, of those that
+ * ask at once at most one sees that it is the first; there is no compare and swap.
+ */
+static __always_inline void near_take(volatile struct dlt_meta_near *near, __u64 tag)
+{
+	if (!near || near->claims)
+		return;
+	__sync_fetch_and_add(&near->claims, 1);
+	if (near->claims == 1)
+		near->tag = tag;
+}
+
+/* Adds the call to the cell of KEY. Returns the cell, NULL: there is no room. */
+static __always_inline volatile struct dlt_meta_cell *sum_up(const struct dlt_meta_key *key,
+							     const struct dlt_call *call, long ret, __u64 ns)
+{
+	struct dlt_meta_cell *cell = bpf_map_lookup_elem(&dlt_meta_cells, key);
+
+	if (!cell)
+		cell = cell_make(key, call->start_ns);
+	if (cell)
+		cell_add(cell, ret, ns);
+	else
+		count_no_room();
+	return cell;
 }
 
 /*
@@ -332,11 +388,12 @@ CALL_END(meta_exit)
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
 	struct scratch *s = scratch_get();
-	struct dlt_meta_cell *cell = NULL;
+	volatile struct dlt_meta_cell *cell = NULL;
+	volatile struct dlt_meta_near *near;
 	struct dlt_file_id id = {};
 	struct dlt_meta_key key;
 	struct subject a = {};
-	__u64 ns;
+	__u64 ns, tag;
 
 	if (!call || !s)
 		return 0;
@@ -346,14 +403,12 @@ CALL_END(meta_exit)
 	key.request = request_of(call);
 	key.tgid = call->tgid;
 	key.func = call->func;
-	if (traces(DLT_meta_sums)) {
-		cell = bpf_map_lookup_elem(&dlt_meta_cells, &key);
-		if (!cell)
-			cell = cell_make(&key, call->start_ns);
-		if (cell)
-			cell_add(cell, ret, ns);
-		else
-			count_no_room();
+	tag = key_tag(&key);
+	near = near_at(tag, bpf_get_smp_processor_id());
+	if (traces(DLT_meta_sums) && (has_failed(ret) || !near_add(near, tag, ns))) {
+		cell = sum_up(&key, call, ret, ns);
+		if (cell && (cell->named || !key.folder))
+			near_take(near, tag);
 	}
 	if (traces(DLT_meta) && (dlt_cfg.meta_all || ns >= DLT_META_LONG_NS)) {
 		if (a.file)

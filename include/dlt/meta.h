@@ -65,7 +65,7 @@ struct dlt_meta_sums {
 	struct dlt_segs segs; /* 0: the folder; filled in by the daemon */
 };
 
-/* Sums since the trace began, and what of them has been sent, which only the program that sends writes. */
+/* Sums since the trace began, and what of them and of their near ones has been sent, which only its program writes. */
 struct dlt_meta_cell {
 	__u64 count;
 	__u64 failed;
@@ -80,6 +80,22 @@ struct dlt_meta_cell {
 	__u32 named; /* the daemon has the folder's name */
 };
 
+/*
+ * What one CPU has added besides to the sums of a key, by calls that succeeded: no search, and no line of memory that
+ * other CPUs write to. A key whose place is another's has its cell alone.
+ */
+struct dlt_meta_near {
+	__u64 tag; /* of the key (bpf/calls/meta.bpf.h); 0: none */
+	__u64 claims; /* how often it was asked for; 0: it is free */
+	__u64 count;
+	__u64 ns;
+	__u64 max_ns;
+	__u64 spare[3]; /* a line of memory each */
+};
+#define DLT_META_NEAR 512 /* of a CPU: 32 KiB */
+#define DLT_META_NEAR_CPUS 1024 /* later ones have none */
+
+DLT_ASSERT_SIZE(dlt_meta_near, 64);
 DLT_ASSERT_SIZE(dlt_meta_key, 24);
 DLT_ASSERT_SIZE(dlt_meta, 120);
 DLT_ASSERT_SIZE(dlt_meta_sums, 120);
