@@ -391,7 +391,7 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory $(ALL_CPUS) all workloads
-	$(Q)for part in bench switches disk identity job alloc regions sizes fixed; do \
+	$(Q)for part in bench brief micro switches disk identity job alloc regions sizes fixed; do \
 		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md") || exit; \
 	done
 

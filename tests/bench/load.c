@@ -10,6 +10,9 @@
  *   files   open, read, read (the end), close of DIR/small/0, 1, 2, ...
  *   mixed   create, write of 4 KiB, mmap, munmap, close, unlink of a file in DIR
  *   names   mknod, rename, unlink of a file in DIR
+ *   micro   open of DIR/large, 1000 reads of 4 KiB, close
+ *   lseek, stat, fstat, getdents, dup, fcntl, ioctl  such a call about DIR/data, which moves no data
+ *   tcp     send and recv of a byte, by a pair of TCP sockets on the loopback
  *   others  getppid, which no tracer of files looks at
  *   idle    sleeps for TIMES milliseconds
  *   switches  two processes on one CPU pass a byte to and fro: two context switches each time
@@ -24,17 +27,23 @@
  * A tracer sees other calls of this process too, of its start. Those of the pattern are known by
  * their file descriptors, which are 100 and more, munmap by its length, unlink by its path.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -162,6 +171,25 @@ static void files(struct worker *w, long times)
 	}
 }
 
+#define MICRO_READS 1000
+
+static void micro(struct worker *w, long times)
+{
+	char buf[BLOCK], path[4096];
+	int fd;
+
+	path_begin(path, "/large");
+	for (long i = 0; i < times; i++) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < FIRST_FD)
+			die("%s", path);
+		for (int n = 0; n < MICRO_READS; n++)
+			if (read(fd, buf, BLOCK) != BLOCK)
+				die("read %s", path);
+		close(fd);
+	}
+}
+
 static void mixed(struct worker *w, long times)
 {
 	static const char buf[BLOCK];
@@ -193,6 +221,113 @@ static void names(struct worker *w, long times)
 			die("%s", path);
 	}
 }
+
+/* --- calls about metadata ---------------------------------------------------------------------- */
+
+static void seeks(struct worker *w, long times)
+{
+	for (long i = 0; i < times; i++)
+		if (lseek(w->fd, 0, SEEK_CUR) != 0)
+			die("lseek");
+}
+
+static void stats(struct worker *w, long times)
+{
+	char path[4096];
+	struct stat st;
+
+	path_begin(path, "/data");
+	for (long i = 0; i < times; i++)
+		if (stat(path, &st) < 0)
+			die("stat %s", path);
+}
+
+static void fstats(struct worker *w, long times)
+{
+	struct stat st;
+
+	for (long i = 0; i < times; i++)
+		if (fstat(w->fd, &st) < 0)
+			die("fstat");
+}
+
+static void open_folder(struct worker *w)
+{
+	w->fd = open(opt.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->fd < FIRST_FD || lseek(w->fd, 0, SEEK_END) < 0)
+		die("%s", opt.dir);
+}
+
+/* At the folder's end, so that no call has to go back to its begin. */
+static void lists(struct worker *w, long times)
+{
+	static __thread char buf[BLOCK];
+
+	while (syscall(SYS_getdents64, w->fd, buf, BLOCK) > 0)
+		;
+	for (long i = 0; i < times; i++)
+		if (syscall(SYS_getdents64, w->fd, buf, BLOCK) != 0)
+			die("getdents64");
+}
+
+static void open_twice(struct worker *w)
+{
+	open_data(w);
+	w->to = dup(w->fd);
+	if (w->to < 0)
+		die("dup");
+}
+
+/* Over a descriptor that is taken: there is no close besides. */
+static void dups(struct worker *w, long times)
+{
+	for (long i = 0; i < times; i++)
+		if (dup3(w->fd, w->to, O_CLOEXEC) < 0)
+			die("dup3");
+}
+
+static void fcntls(struct worker *w, long times)
+{
+	for (long i = 0; i < times; i++)
+		if (fcntl(w->fd, F_GETFL) < 0)
+			die("fcntl");
+}
+
+static void ioctls(struct worker *w, long times)
+{
+	int bytes;
+
+	for (long i = 0; i < times; i++)
+		if (ioctl(w->fd, FIONREAD, &bytes) < 0)
+			die("ioctl");
+}
+
+static void open_sockets(struct worker *w)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(at);
+
+	w->to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0 || w->to < 0 || bind(listener, (struct sockaddr *)&at, len) < 0 || listen(listener, 1) < 0 ||
+	    getsockname(listener, (struct sockaddr *)&at, &len) < 0 || connect(w->to, (struct sockaddr *)&at, len) < 0)
+		die("a socket");
+	w->from = accept(listener, NULL, NULL);
+	if (w->from < 0 || setsockopt(w->to, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int)) < 0)
+		die("a connection");
+	close(listener);
+}
+
+static void tcp(struct worker *w, long times)
+{
+	char c = 'x';
+
+	for (long i = 0; i < times; i++)
+		if (send(w->to, &c, 1, 0) != 1 || recv(w->from, &c, 1, 0) != 1)
+			die("the connection");
+}
+
+/* ----------------------------------------------------------------------------------------------- */
 
 static void others(struct worker *w, long times)
 {
@@ -290,9 +425,16 @@ static void switches(struct worker *w, long times)
 
 static const struct pattern patterns[] = {
 	{ "bytes", open_data, bytes, { { "pread64", 1 } } },
+	{ "dup", open_twice, dups, { { "dup3", 1 } } },
+	{ "fcntl", open_data, fcntls, { { "fcntl", 1 } } },
 	{ "files", NULL, files, { { "openat", 1 }, { "read", 2 }, { "close", 1 } } },
+	{ "fstat", open_data, fstats, { { "fstat", 1 } } },
+	{ "getdents", open_folder, lists, { { "getdents64", 1 } } },
 	{ "idle", NULL, idle, {} },
+	{ "ioctl", open_data, ioctls, { { "ioctl", 1 } } },
 	{ "large-blocks", NULL, large_blocks, { { "malloc", 1 } } },
+	{ "lseek", open_data, seeks, { { "lseek", 1 } } },
+	{ "micro", NULL, micro, { { "openat", 1 }, { "read", MICRO_READS }, { "close", 1 } } },
 	{ "mixed",
 	  NULL,
 	  mixed,
@@ -301,7 +443,9 @@ static const struct pattern patterns[] = {
 	{ "others", NULL, others, { { "getppid", 1 } } },
 	{ "reads", open_data, reads, { { "pread64", 1 } } },
 	{ "small-blocks", NULL, small_blocks, { { "malloc", 1 } } },
+	{ "stat", NULL, stats, { { "stat", 1 } } },
 	{ "switches", start_echo, switches, { { "switch", 2 } } },
+	{ "tcp", open_sockets, tcp, { { "sendto", 1 }, { "recvfrom", 1 } } },
 	{ "writes", open_data, writes, { { "pwrite64", 1 } } },
 	{}
 };

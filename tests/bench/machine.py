@@ -47,6 +47,24 @@ def tracing_programs():
         return 0
 
 
+class Alone:
+    """Waits for other tracers to end, which slow everything down: not again, once that has taken too long."""
+
+    def __init__(self, limit_s=30):
+        self.limit_s, self.patient, self.disturbed = limit_s, True, 0
+
+    def wait(self):
+        deadline = time.monotonic() + self.limit_s
+        while self.patient and tracing_programs():
+            time.sleep(0.1)
+            self.patient = time.monotonic() < deadline
+        self.disturbed += not self.patient
+
+    def note(self):
+        """Returns a sentence about it, or nothing."""
+        return f" Another tracer was running in {self.disturbed} of the runs." if self.disturbed else ""
+
+
 def line(m):
     """Returns the result of describe() as text."""
     return f"{m['cpu']}, {m['cpus']} CPUs, {m['memory_gib']} GiB, Linux {m['kernel']}"
@@ -54,8 +72,8 @@ def line(m):
 
 def heading(what, before, loads):
     """Returns the line above the tables: when, on which machine, WHAT, and the load of the machine BEFORE and meanwhile."""
-    return (f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {line(describe())}. {what}. Load: {before:.1f},"
-            f" then at most {max(loads):.1f}.")
+    return (f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}: {line(describe())}. {what}. Load: at most"
+            f" {max(before, *loads):.1f}.")
 
 
 def describe():

@@ -92,13 +92,18 @@ def preload():
     return None
 
 
+def dftracer(library, log, metadata):
+    """Returns the variables by which DFTracer traces a process into files whose names begin with LOG."""
+    return {"DFTRACER_ENABLE": "1", "DFTRACER_INIT": "PRELOAD", "DFTRACER_DATA_DIR": "all", "LD_PRELOAD": library, "DFTRACER_LOG_FILE": log,
+            "DFTRACER_INC_METADATA": str(int(metadata)), "DFTRACER_TRACE_COMPRESSION": "1"}
+
+
 def theirs(folder, job, library, metadata):
     """Returns the bytes of an event."""
     logs = os.path.join(folder, "dftracer")
     shutil.rmtree(logs, ignore_errors=True)
     os.mkdir(logs)
-    run(job, env={**os.environ, "DFTRACER_ENABLE": "1", "DFTRACER_INIT": "PRELOAD", "DFTRACER_DATA_DIR": "all", "LD_PRELOAD": library,
-                  "DFTRACER_LOG_FILE": os.path.join(logs, "job"), "DFTRACER_INC_METADATA": str(int(metadata)), "DFTRACER_TRACE_COMPRESSION": "1"})
+    run(job, env={**os.environ, **dftracer(library, os.path.join(logs, "job"), metadata)})
     size = events = 0
     for entry in os.scandir(logs):
         size += entry.stat().st_size
