@@ -85,7 +85,7 @@ def main():
     with bench.of_few_files() as b, bench.in_front(figures=args.times >= 1000):
         b.take_disk()
         rounds, loads, lost = run_rounds(args, b, alone)
-    rows = [["call", "CPU ns", *(f"added by {way}" for way in ways() if way != UNTRACED),
+    rows = [["call", "CPU ns", *(f"more by {way}" for way in ways() if way != UNTRACED),
              f"of that, by the sums; goal: {GOAL}"], *table(rounds)]
     heading = (machine.heading(f"{len(rounds)} rounds of {args.times} times each", before, loads) + f" Rows lost: {lost}."
                + alone.note())

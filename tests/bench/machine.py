@@ -55,10 +55,12 @@ class Alone:
 
     def wait(self):
         deadline = time.monotonic() + self.limit_s
-        while self.patient and tracing_programs():
+        while tracing_programs():
+            self.patient = self.patient and time.monotonic() < deadline
+            if not self.patient:
+                self.disturbed += 1
+                break
             time.sleep(0.1)
-            self.patient = time.monotonic() < deadline
-        self.disturbed += not self.patient
 
     def note(self):
         """Returns a sentence about it, or nothing."""
