@@ -262,6 +262,8 @@ static const char *finish(struct option_parse *parse)
 		return "--compare and --path cannot be combined with --cpu";
 	if (args->summary_only && (args->html || args->json || args->csv || args->cpu || args->compare || args->full))
 		return "--summary-only cannot be combined with --compare, --cpu, --csv, --full, --html or --json";
+	if (args->what_if.n && (args->cpu || args->compare || args->path || args->summary_only))
+		return "--what-if cannot be combined with --compare, --cpu, --path or --summary-only";
 	if (args->compare && args->csv)
 		return "--csv cannot be combined with --compare";
 	if (args->compare && (args->n_dirs < 2 || args->n_dirs > COMPARE_MAX))

@@ -46,7 +46,7 @@ struct sim {
 	double *ready_ns; /* of each batch; NEVER: it is not made, or taken */
 	uint32_t *next; /* in a worker's queue: 1 + index; 0: none */
 	uint32_t *owner; /* worker of each batch */
-	double steady_since_ns, worked_ns, ran_ns, limited_ns;
+	double steady_since_ns, first_ns, last_ns, ran_ns, limited_ns; /* first, last: batches were made */
 	struct whatif_run run;
 };
 
@@ -137,6 +137,7 @@ static bool begin_next(struct sim *sim, struct worker *worker)
 	worker->first = sim->next[index - 1];
 	if (!worker->first)
 		worker->last = 0;
+	sim->first_ns = MIN(sim->first_ns, sim->clock_ns);
 	make(&worker->actor, index - 1);
 	return true;
 }
@@ -156,6 +157,7 @@ static bool worker_next(struct sim *sim, struct worker *worker)
 		return worker->up ? begin_next(sim, worker) : (worker->up = true);
 	if (go_on(sim, &worker->actor))
 		return true;
+	sim->last_ns = sim->clock_ns;
 	sim->ready_ns[worker->actor.batch] = sim->clock_ns + deliver_ns(sim, worker);
 	spend(&worker->actor, SLEEP, sim->model->gap_ns);
 	return true;
@@ -420,7 +422,7 @@ static void count(struct sim *sim, const struct speeds *speeds, double ns)
 	const struct whatif_model *model = sim->model;
 
 	for (uint32_t i = 0; i < sim->n_workers; i++)
-		sim->worked_ns += sim->workers[i].actor.making ? ns : 0;
+		sim->run.worked_ns += sim->workers[i].actor.making ? ns : 0;
 	sim->ran_ns += ns * MIN(speeds->wanted * model->stretch, model->cpus);
 	sim->run.queued_ns += ns * speeds->threads * (1 - speeds->cpu * model->stretch);
 	if (speeds->readers && sim->tokens <= 1)
@@ -484,7 +486,8 @@ static void finish(struct sim *sim)
 	run->steady_exposed_ns += run->exposed_ns;
 	if (!(run->total_ns > 0))
 		return;
-	run->workers_busy = sim->n_workers ? sim->worked_ns / run->total_ns / sim->n_workers : 0;
+	if (sim->last_ns > sim->first_ns)
+		run->workers_busy = run->worked_ns / (sim->last_ns - sim->first_ns) / sim->n_workers;
 	run->cpus_busy = model->cpus > 0 ? sim->ran_ns / run->total_ns / model->cpus : 0;
 	run->storage_busy = sim->limited_ns / run->total_ns;
 }
@@ -492,7 +495,7 @@ static void finish(struct sim *sim)
 int whatif_replay(const struct whatif_model *model, struct whatif_run *run)
 {
 	const uint32_t workers = model->loader.workers;
-	struct sim sim = { .model = model, .n_workers = workers };
+	struct sim sim = { .model = model, .n_workers = workers, .first_ns = NEVER };
 	int r = -ENOMEM;
 
 	if (!model->n || workers > WHATIF_WORKERS_MAX || (workers && !model->loader.prefetch) || !(model->cpus > 0))

@@ -16,7 +16,8 @@ struct whatif_run {
 	double total_ns;
 	double exposed_ns; /* the trainer's waits for batches, and taking them */
 	double steady_ns, steady_exposed_ns; /* of these, after the first prefetch * workers batches */
-	double workers_busy; /* the share of the workers' time that they were making batches */
+	double worked_ns; /* the workers made batches, added up */
+	double workers_busy; /* the same as a share of their time from the first batch to the last one's end */
 	double cpus_busy; /* of the CPUs' time */
 	double storage_busy; /* of the limited disk's, which was empty of tokens */
 	double queued_ns; /* threads of the job waited for each other's CPUs, added up */
