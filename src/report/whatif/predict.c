@@ -12,6 +12,7 @@
 #include "base/util.h"
 
 #define SLACK 0.05
+#define SLACK_DOUBLED 0.06 /* of twice the workers, which get in each other's way: at servers, in memory, in Python */
 #define QUEUED_MATTERS 0.05 /* of the CPU time: waits for a CPU that the job does not cause by itself */
 #define STRETCH_MOST 4.0
 #define STRETCH_TRIES 7U
@@ -326,6 +327,7 @@ static int describe(const struct whatif_calibrated *of, const struct whatif_chan
 	if (r < 0)
 		return r;
 	whatif_change_apply(change, &model, &of->base);
+	prediction->workers = model.loader.workers;
 	prediction->late = late_of(&model, run);
 	print_limit(&model, run, prediction->late, prediction->limited_by, sizeof(prediction->limited_by));
 	free(model.batches);
@@ -355,6 +357,16 @@ int whatif_predict_alone(const struct whatif_calibrated *calibrated, const struc
 	return 0;
 }
 
+/* Returns how many times the workers of PREDICTION are those of the base doubled; 0: they are no more. */
+static double doublings(const struct whatif_calibrated *of, const struct whatif_prediction *prediction)
+{
+	const uint32_t before = of->base.model.loader.workers;
+
+	if (prediction->workers <= before)
+		return 0;
+	return before ? log2((double)prediction->workers / before) : 1 + log2(prediction->workers);
+}
+
 int whatif_predict(const struct whatif_calibrated *calibrated, const struct whatif_change *change,
 		   struct whatif_prediction *prediction)
 {
@@ -366,7 +378,7 @@ int whatif_predict(const struct whatif_calibrated *calibrated, const struct what
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(sides); i++)
 		r = widen(calibrated, &sides[i], change, prediction);
 	prediction->low_ns *= 1 - slack;
-	prediction->high_ns *= 1 + slack;
+	prediction->high_ns *= 1 + slack + SLACK_DOUBLED * doublings(calibrated, prediction);
 	prediction->sure = prediction->high_ns < WHATIF_SURE * prediction->low_ns;
 	return r;
 }

@@ -22,6 +22,7 @@ struct whatif_prediction {
 	double exposed; /* share of the time that the trainer waits for batches */
 	double late; /* the share of it in the steady state, beyond what taking them takes */
 	bool sure; /* NS is to be shown; else the range only */
+	uint32_t workers; /* then */
 	char limited_by[WHATIF_LIMITED_MAX];
 	const char *refused; /* why there is none; NULL: there is */
 };
