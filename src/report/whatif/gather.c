@@ -250,12 +250,21 @@ static bool has_row(const struct scan *scan, const struct report *r)
 	return false;
 }
 
-/* Whether the row is of a call on a file of a file server: a close, a stat of an open file. */
+/*
+ * Whether the row is of a call that waited for a file server: one on such a file, or one about names and sizes, whose
+ * row has no file, and which sleeps for nothing else; for a disk of this machine its state is another.
+ */
 static bool is_remote(const struct scan *scan, const struct report *r)
 {
+	static const char *const of_names[] = { "access",     "close", "faccessat", "faccessat2", "fstat",
+						"getdents64", "lstat", "mkdir",     "newfstatat", "readlink",
+						"readlinkat", "stat",  "statfs",    "statx",      "unlink" };
 	const struct report_file *file;
 	uint64_t fid;
 
+	for (size_t i = 0; scan_is(scan, COL_STATE, "sleep") && i < ARRAY_SIZE(of_names); i++)
+		if (scan_is(scan, COL_CALL, of_names[i]))
+			return true;
 	if (!scan_u64(scan, COL_FID, &fid))
 		return false;
 	file = table_find(&r->files, fid);

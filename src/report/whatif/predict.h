@@ -2,7 +2,7 @@
 /*
  * Predictions from a base: what the epoch would take with a change. The base is replayed first; it must take what was
  * measured, within 10 %. A prediction is the ratio of two replays by what was measured. Its range has the replays under
- * what the trace leaves open (whether a disk is a limit, how deep it is, whether other programs stay), 5 % and the
+ * what the trace leaves open (whether a disk is a limit, how deep it is, whether other programs stay), 10 % and the
  * base's own error.
  */
 #ifndef REPORT_WHATIF_PREDICT_H

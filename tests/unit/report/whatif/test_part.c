@@ -23,6 +23,7 @@ struct job {
 	double peer_ms, cpu_ms, step_ms;
 	unsigned int slow_every; /* so many batches take ten times as long; 0: none does */
 	unsigned int late; /* this batch is begun a second late; 0: none is */
+	double names_ms; /* of a batch: it waits in stat(2) for a file server */
 	double deliver_ms; /* from a batch's end until the trainer has it */
 };
 
@@ -52,7 +53,7 @@ static struct schedule schedule_of(const struct job *job)
 			begin = i >= ahead ? MAX(begin, s.taken[i - ahead]) : begin;
 		}
 		s.begin[i] = begin + (job->late && i == job->late ? 1000 : 0);
-		s.end[i] = s.begin[i] + peer_ms(job, i) + job->cpu_ms;
+		s.end[i] = s.begin[i] + peer_ms(job, i) + job->names_ms + job->cpu_ms;
 		s.fetched[i] = now;
 		s.taken[i] = MAX(now, s.end[i] + job->deliver_ms);
 		now = s.taken[i] + job->step_ms;
@@ -86,6 +87,15 @@ static void put_batch(const struct job *job, const struct schedule *s, unsigned 
 	    N(peer_ms(job, i) * MS));
 }
 
+static void put_names(const struct job *job, const struct schedule *s, unsigned int i)
+{
+	const unsigned int pid = job->workers ? TRAINER + 1 + i % job->workers : TRAINER;
+
+	put(WAITS, at(s->begin[i] + peer_ms(job, i) + job->names_ms),
+	    "%u\t%u\tpython\tnewfstatat\tsleep\t%llu\t0\tthread\t9\t9\tserver\t-\t-\t-\t0", pid, pid,
+	    N(job->names_ms * MS));
+}
+
 static void put_cpu(unsigned int pid, const struct schedule *s, double ran_ms)
 {
 	put(SCHED, at(s->total), "%u\t%u\tpython\ttarget\t0\t-\t%llu\t9\t0\t%llu\t0\t-\t-\t-\t-", pid, pid,
@@ -102,6 +112,8 @@ static void put_trace(const struct job *job)
 	put_span(TRAINER, "dataloader", "start", 0, 0, args);
 	for (unsigned int i = 0; i < BATCHES; i++) {
 		put_batch(job, &s, i);
+		if (job->names_ms > 0)
+			put_names(job, &s, i);
 		put_span(TRAINER, "dataloader", "fetch", s.fetched[i], s.taken[i], "-");
 		if (job->workers && s.taken[i] - s.fetched[i] >= 1)
 			put(WAITS, at(s.taken[i]),
@@ -249,6 +261,29 @@ static void late_deliveries_are_no_steps(void **state)
 	report_free(r);
 }
 
+static void names_are_of_the_file_server(void **state)
+{
+	static const struct job job = {
+		.workers = 2, .prefetch = 2, .peer_ms = 10, .names_ms = 40, .cpu_ms = 10, .step_ms = 5
+	};
+	struct job half = job, cached = job, slow = job;
+	struct report *r;
+
+	put_trace(&job);
+	want("storage=2x");
+	want("cached");
+	want("storage=0.5x");
+	r = reported();
+	half.names_ms = 20;
+	cached.names_ms = 0;
+	slow.names_ms = 80;
+	expect(r, 0, &half);
+	expect(r, 1, &cached);
+	expect(r, 2, &slow);
+	assert_string_equal(r->whatif->row[2].limited_by, "the loaders: storage's latency");
+	report_free(r);
+}
+
 /* The advice is what the schedules say: 4 workers are the fewest whose batches keep up with steps of 15 ms. */
 static void the_fewest_workers_are_found(void **state)
 {
@@ -347,6 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stragglers_and_times_are_predicted, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(without_workers_all_is_the_trainers, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(the_fewest_workers_are_found, set_up, tree_remove),
+		cmocka_unit_test_setup_teardown(names_are_of_the_file_server, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(late_deliveries_are_no_steps, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(few_batches_are_refused, set_up, tree_remove),
 		cmocka_unit_test_setup_teardown(losses_are_refused, set_up, tree_remove),
