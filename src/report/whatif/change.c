@@ -55,7 +55,7 @@ static void apply_cached(struct whatif_model *model, double value, const struct 
 	for (uint32_t i = 0; i < model->n; i++) {
 		struct whatif_batch *batch = &model->batches[i];
 
-		batch->cpu_ns += batch->disk_bytes / CACHE_BYTES_PER_NS;
+		batch->cpu_ns += model->storage.served ? 0 : batch->disk_bytes / CACHE_BYTES_PER_NS;
 		batch->disk_ns = batch->disk_bytes = batch->remote_ns = 0;
 	}
 }

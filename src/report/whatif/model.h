@@ -48,6 +48,7 @@ enum whatif_storage_kind {
 struct whatif_storage {
 	enum whatif_storage_kind kind;
 	double rate, most; /* WHATIF_LIMIT: bytes/ns; the most seen in half a second */
+	bool served; /* the bytes of batches are ns of a server that answers one request at a time */
 	double depth, fast; /* of the bucket, bytes; bytes/ns while it is not empty */
 };
 

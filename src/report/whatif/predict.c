@@ -139,7 +139,7 @@ static bool side_serial(struct whatif_model *model, const struct whatif_calibrat
 {
 	if (!of->fuse || of->base.facts.remote_ns < STORAGE_MATTERS * of->base.facts.work_ns)
 		return false;
-	model->storage = (struct whatif_storage){ .kind = WHATIF_LIMIT, .rate = 1, .fast = 1 };
+	model->storage = (struct whatif_storage){ .kind = WHATIF_LIMIT, .served = true, .rate = 1, .fast = 1 };
 	for (uint32_t i = 0; i < model->n; i++) {
 		struct whatif_batch *batch = &model->batches[i];
 

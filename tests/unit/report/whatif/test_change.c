@@ -98,6 +98,11 @@ static void cached_reads_are_copies(void **state)
 	apply("cached");
 	expect(batch.disk_ns + batch.remote_ns + batch.disk_bytes, 0);
 	expect(batch.cpu_ns, 11e6);
+	batch.disk_bytes = 5e6;
+	model.storage.served = true; /* no bytes, but a server's time */
+	apply("cached");
+	expect(batch.cpu_ns, 11e6);
+	expect(batch.disk_bytes, 0);
 }
 
 static void loaders_change(void **state)
