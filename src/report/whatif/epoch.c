@@ -135,7 +135,10 @@ static int find(struct report *r, struct whatif_epoch *epoch, const char **why)
 	table_free(&finding.trainers);
 	if (!epoch->batches)
 		return -ENODATA;
-	*why = epoch->batches < WHATIF_BATCHES_LEAST ? too_few : finding.best_mixed ? mixed : NULL;
+	if (epoch->batches < WHATIF_BATCHES_LEAST)
+		*why = too_few;
+	else if (finding.best_mixed)
+		*why = mixed;
 	return *why ? -ENOTSUP : 0;
 }
 

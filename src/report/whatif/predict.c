@@ -23,7 +23,6 @@
 #define STORAGE_MATTERS 0.03 /* of the loaders' time */
 #define LATE_LITTLE 0.02
 #define BUSY 0.85
-#define WHATIF_WORK_MAX 32U
 
 /* --- the base --------------------------------------------------------------------------------------------------------
  */
@@ -266,34 +265,35 @@ static int widen(const struct whatif_calibrated *of, const struct side *side, co
 	return 0;
 }
 
-/* Prints what the workers spend most of their time with. */
-static void print_work(const struct whatif_model *model, char *buf, size_t size)
+/* Returns what the workers spend most of their time with. */
+static const char *work_of(const struct whatif_model *model)
 {
-	double storage = 0, net = 0, cpu = 0, sleep = 0, most;
+	enum { STORAGE, PEERS, CPUS, OTHERS, WORKS };
+	static const char *const names[WORKS] = { "storage's latency", "peers' latency", "CPU time of batches",
+						  "other waits of batches" };
+	double ns[WORKS] = { 0 };
+	unsigned int most = 0;
 
 	for (uint32_t i = 0; i < model->n; i++) {
 		const struct whatif_batch *batch = &model->batches[i];
 
-		storage += batch->disk_ns + batch->remote_ns;
-		net += batch->net_ns;
-		cpu += batch->cpu_ns;
-		sleep += batch->sleep_ns;
+		ns[STORAGE] += batch->disk_ns + batch->remote_ns;
+		ns[PEERS] += batch->net_ns;
+		ns[CPUS] += batch->cpu_ns;
+		ns[OTHERS] += batch->sleep_ns;
 	}
-	most = MAX(MAX(storage, net), MAX(cpu, sleep));
-	snprintf(buf, size, "%s",
-		 most == storage ? "storage's latency" :
-		 most == net     ? "peers' latency" :
-		 most == cpu     ? "CPU time of batches" :
-				   "other waits of batches");
+	for (unsigned int i = 1; i < WORKS; i++)
+		if (ns[i] > ns[most])
+			most = i;
+	return names[most];
 }
 
 /* Prints what sets the pace of RUN, of MODEL. */
 static void print_limit(const struct whatif_model *model, const struct whatif_run *run, double late, char *buf,
 			size_t size)
 {
-	char work[WHATIF_WORK_MAX];
+	const char *work = work_of(model);
 
-	print_work(model, work, sizeof(work));
 	if (late < LATE_LITTLE)
 		snprintf(buf, size, "the trainer");
 	else if (run->storage_busy > BUSY)

@@ -351,7 +351,9 @@ static void settle(struct sim *sim)
 /* Actors by number: the trainer, the saver, the workers. */
 static struct actor *actor_at(struct sim *sim, uint32_t i)
 {
-	return i == 0 ? &sim->trainer : i == 1 ? &sim->saver : &sim->workers[i - 2].actor;
+	if (i >= 2)
+		return &sim->workers[i - 2].actor;
+	return i ? &sim->saver : &sim->trainer;
 }
 
 static uint32_t actors(const struct sim *sim)
@@ -392,7 +394,9 @@ static struct speeds speeds_of(struct sim *sim)
 
 static double speed_on(const struct speeds *speeds, enum resource on)
 {
-	return on == CPU ? speeds->cpu : on == DISK ? speeds->disk : 1;
+	if (on == SLEEP)
+		return 1;
+	return on == CPU ? speeds->cpu : speeds->disk;
 }
 
 /* Returns how long it is until the next stretch is over, ns; NEVER: nothing moves. */
