@@ -75,14 +75,14 @@ static void put_row(FILE *out, const struct cpu *before, const struct cpu *after
 void sample_cpus(FILE *out, const char *before, const char *after, time_t utc)
 {
 	const char *next = before;
-	struct cpu was, is;
+	struct cpu earlier, now;
 	struct tm tm;
 
 	gmtime_r(&utc, &tm);
-	while (next_cpu(&after, &is)) {
-		if (!find_cpu(before, &is, &next, &was))
+	while (next_cpu(&after, &now)) {
+		if (!find_cpu(before, &now, &next, &earlier))
 			continue;
 		fprintf(out, "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
-		put_row(out, &was, &is);
+		put_row(out, &earlier, &now);
 	}
 }

@@ -74,7 +74,7 @@ static bool is_disk(const char *root, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-static bool was_used(const struct disk *d)
+static bool has_worked(const struct disk *d)
 {
 	return d->reads.done || d->writes.done || d->discards.done || d->flushes;
 }
@@ -121,12 +121,12 @@ void sample_disks(FILE *out, const char *root, const char *before, const char *a
 	const char *next = before;
 
 	for (; *after; after = next_line(after)) {
-		struct disk was, is;
+		struct disk earlier, now;
 
-		if (!read_disk(after, &is) || !was_used(&is) || !is_disk(root, is.name))
+		if (!read_disk(after, &now) || !has_worked(&now) || !is_disk(root, now.name))
 			continue;
-		if (!find_disk(before, is.name, &next, &was)) /* plugged in meanwhile */
-			was = (struct disk){};
-		put_row(out, &was, &is, seconds);
+		if (!find_disk(before, now.name, &next, &earlier)) /* plugged in meanwhile */
+			earlier = (struct disk){};
+		put_row(out, &earlier, &now, seconds);
 	}
 }
