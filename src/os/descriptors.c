@@ -32,14 +32,16 @@ static int number(const char *text)
 	return n;
 }
 
+#define POSSIBLE_MAX (1 << 20) /* fs.nr_open as the kernel sets it: a limit may be higher, or none */
+
 /* Without /proc: all that there may be. */
 static int each_possible(unsigned int first, descriptor_fn fn, void *ctx)
 {
 	struct rlimit limit;
 	int r = 0;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT_MAX)
-		return r;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > POSSIBLE_MAX)
+		limit.rlim_cur = POSSIBLE_MAX;
 	for (int fd = (int)first; !r && (rlim_t)fd < limit.rlim_cur; fd++)
 		r = fcntl(fd, F_GETFD) < 0 ? 0 : fn(fd, ctx);
 	return r;
