@@ -476,10 +476,12 @@ for_each = printf '%s\n' $(foreach f,$(INSTALL_LIST),'$(f)') | while IFS=: read 
 one_folder = $(if $(word 2,$(PREFIX)),$(error PREFIX has a blank: choose a folder without one))
 
 # A unit names the program by its path, and its config where that is not the daemon's own; the file of pkg-config names
-# the folder of dltraced.h; the package for Python gets this build's version. The program and its libraries are installed without symbols; those in build/ keep them.
+# the folder of dltraced.h; the package for Python and the image have this build's version. The program and its libraries
+# are installed without symbols; those in build/ keep them.
 UNIT_EDIT = s,/usr/bin/dltraced daemon,&$(if $(filter /etc,$(sysconfdir)),, --config=$(CONFIG)),; \
 	s,/usr/bin/dltraced,$(bindir)/dltraced,
 PY_EDIT = s,^__version__ = .*,__version__ = "$(VERSION)",
+IMAGE_EDIT = s,\(image: registry.example/dltraced:\).*,\1$(VERSION),
 PC_EDIT = s,@PREFIX@,$(PREFIX),; s,@INCLUDEDIR@,$(includedir),; s,@VERSION@,$(VERSION),
 install: all
 	$(one_folder)$(call say,INSTALL,$(DESTDIR)$(PREFIX))
@@ -487,6 +489,7 @@ install: all
 		case $$file in \
 		$(B)/dltraced | *.so) strip='-s --strip-program=$(STRIP)' ;; \
 		*.service) edit='$(UNIT_EDIT)' ;; \
+		*/daemonset.yaml) edit='$(IMAGE_EDIT)' ;; \
 		*.pc.in) edit='$(PC_EDIT)' ;; \
 		python/dltraced/__init__.py) edit='$(PY_EDIT)' ;; \
 		esac; \
