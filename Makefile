@@ -7,7 +7,8 @@
 #   make deb             Debian package, in build/deb
 #   make rpm             package for RHEL and Fedora, in build/rpm
 #   make portable        one program for every x86-64 Linux, libraries linked in, in build/portable/stage
-#   make wheel           that for pip, in build/portable/dist; make tarball: to unpack and run
+#   make wheel           that for pip, in build/portable/dist
+#   make tarball         that to unpack and run, there too
 #   make python          wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
 #   make deps            install what building and testing need
 #   make clean           remove build/
