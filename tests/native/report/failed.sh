@@ -42,7 +42,8 @@ grep -q . counted || fail "full: nothing failed"
 equal "full: the folder" "$(value 'f["folder"]')" "$TMPDIR/small"
 answers full
 "$DLT" report "$t" >screen || fail "report: status $?"
-grep -q '^What failed' screen && tr '\n' ' ' <screen | grep -q 'no space left (ENOSPC)' || fail "full: $(cat screen)"
+tr '\n' ' ' <screen | grep -q '^failed: .*no space left (ENOSPC)' || fail "full: $(cat screen)"
+! grep '^What failed' screen || fail "full: the answer has all of it: $(cat screen)"
 
 job killed
 equal "killed: by" "$(value 'f["sender"]')" itself
