@@ -72,7 +72,8 @@ static const struct field fields[] = {
 	  AT(connect_ns) },
 	{ "FIRST_NS", "from the begin of connect to the first byte received, ns", FIELD_S64, AT(first_ns) },
 	{ "RESENT", "segments that TCP has sent again; - no TCP", FIELD_S64, AT(resent) },
-	{ "HOST", "the remote end's name, by its TLS connection, or by what name servers answered the job; - not known",
+	{ "PEER_HOST",
+	  "the remote end's name, by its TLS connection, or by what name servers answered the job; - not known",
 	  FIELD_USTR, AT(segs) },
 };
 #undef AT

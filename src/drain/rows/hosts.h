@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names of the hosts in sockets.out: that which a socket's ClientHello has, else the last one for which a name
- * server has answered the job with the peer's address. Bounded. Drain thread.
+ * The names of the hosts in sockets.out (PEER_HOST): that which a socket's ClientHello has, else the last one for which
+ * a name server has answered the job with the peer's address. Bounded. Drain thread.
  */
 #ifndef DRAIN_ROWS_HOSTS_H
 #define DRAIN_ROWS_HOSTS_H

@@ -51,7 +51,7 @@ static void peer_name(const struct scan *s, char name[PEER_NAME_MAX])
 {
 	struct reader_field address = scan_field(s, COL_PEER), path = scan_field(s, COL_PATH);
 	struct reader_field local = scan_field(s, COL_LOCAL), pid = scan_field(s, COL_PEER_PID);
-	struct reader_field host = scan_field(s, COL_HOST);
+	struct reader_field host = scan_field(s, COL_PEER_HOST);
 
 	if (!is_empty(address) && !is_empty(host))
 		snprintf(name, PEER_NAME_MAX, "%.*s" HOST_BEGIN "%.*s)", (int)address.len, address.p, (int)host.len,

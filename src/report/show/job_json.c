@@ -53,7 +53,7 @@ static void not_in_summaries(struct json *json)
 	static const char *const others[] = {
 		"timeline",        "hosts[].bottleneck",  "hosts[].cpu",           "hosts[].facts",
 		"hosts[].missing", "hosts[].n_processes", "hosts[].n_uses",        "hosts[].path",
-		"hosts[].rules",   "hosts[].waited",      "hosts[].rules_missing",
+		"hosts[].rules",   "hosts[].waited",      "hosts[].rules_missing", "hosts[].what_if",
 	};
 
 	json_array(json, "not_in_summaries");

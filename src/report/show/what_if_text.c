@@ -26,7 +26,7 @@ static char *time_of(const struct whatif_prediction *prediction)
 char *what_if_headspace(const struct report *r)
 {
 	const struct report_whatif *whatif = r->whatif;
-	autofree char *time = NULL, *epoch = NULL;
+	autofree char *time = NULL;
 
 	if (!whatif || !whatif->present || whatif->refused)
 		return NULL;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# HOST of sockets.out is the name of the remote host, where a TLS connection or a name server's answer has it, and so are
+# PEER_HOST of sockets.out is the name of the remote host, where a TLS connection or a name server's answer has it, and so are
 # the report's peers. Nothing else of what was sent is in the trace. With --no-net-names there is none.
 . "${0%/*}/../lib.sh"
 need python3
@@ -9,10 +9,10 @@ need python3
 /usr/bin/python3 -c 'import socket; socket.socket(type=socket.SOCK_DGRAM).bind(("127.0.0.77", 53))' 2>/dev/null ||
 	skip "port 53 of 127.0.0.77"
 
-# hosts: HOST and PEER of each connection that the job has made.
+# hosts: PEER_HOST and PEER of each connection that the job has made.
 hosts() {
 	rows sockets 'STATE == "closed" && TYPE == "stream" && PEER ~ /^127\.0\.0\.(78|79|80):/' >closed
-	col sockets HOST 'STATE == "closed" && TYPE == "stream" && PEER ~ /^127\.0\.0\.(78|79|80):/' >names
+	col sockets PEER_HOST 'STATE == "closed" && TYPE == "stream" && PEER ~ /^127\.0\.0\.(78|79|80):/' >names
 	col sockets PEER 'STATE == "closed" && TYPE == "stream" && PEER ~ /^127\.0\.0\.(78|79|80):/' | paste -d ' ' names - | sort
 }
 
@@ -28,4 +28,4 @@ equal "lost" "$(manifest 'sum(p["lost"] for p in m["probes"] if p["name"] in ("n
 "$DLT" validate "$t" >out || fail "validate: $(cat out)"
 
 trace --no-net-names -- /usr/bin/python3 "$here/../workloads/hosts.py" >told || fail "--no-net-names: status $?"
-equal "--no-net-names" "$(col sockets HOST | sort -u)" -
+equal "--no-net-names" "$(col sockets PEER_HOST | sort -u)" -
