@@ -20,7 +20,7 @@
 #   make check-peers     the tests beside other people's tools
 #   make check-vm        the tests for other kernels, in QEMU
 #   make check-systemd   the service in a guest that systemd has booted
-#   make check-package   the packages, the wheel and the archive in clean roots, and the service under systemd in a container
+#   make check-package   packages, wheel and archive in clean roots, the service under systemd in a container
 #   make unit            unit tests only (no root needed)
 #   make unit-asan       the same with ASan and UBSan
 #   make native          the daemon on this kernel, as root (T=exit: the scripts with "exit" in their names)
