@@ -228,7 +228,7 @@ static __always_inline void socket_moved(struct dlt_socket *entry, const struct 
 
 	if (use->key.dir == DLT_NET_W) {
 		__sync_fetch_and_add(&entry->row.sent, use->bytes);
-		if (datagram)
+		if (datagram && use->ret >= 0)
 			socket_queries(entry, call);
 		return;
 	}

@@ -204,7 +204,7 @@ def connected(folder):
 
 
 def answered(folder):
-    """A slow server that answers at last; and figures that nobody answers, between which the job sleeps in poll."""
+    """A slow server that answers at last; a question that is too long to be sent; figures that nobody answers."""
     with datagrams() as server, datagrams() as client, datagrams() as figures:
         server.bind(("127.0.0.1", 0))
         client.settimeout(20)
@@ -220,6 +220,14 @@ def answered(folder):
             client.sendto(b"?", server.getsockname())
             client.recv(100)
         thread.join()
+        with datagrams() as unsent:
+            try:
+                unsent.sendto(bytes(70000), server.getsockname())
+            except OSError:
+                pass  # EMSGSIZE: nothing was sent, so nobody is to answer
+            waits = select.poll()
+            waits.register(unsent, select.POLLIN)
+            waits.poll(50)
         ends = os.pipe()
         sleep = select.poll()
         sleep.register(ends[0], select.POLLIN)
