@@ -30,6 +30,12 @@ static bool is_unanswered(const struct reading *reading, const struct scan *scan
 	       report_peer_datagrams(reading->report->peers, scan_number(scan, COL_FID));
 }
 
+/* Returns how long the row's call was in the part that is looked at. */
+static uint64_t waited_ns(const struct report *report, const struct scan *scan)
+{
+	return MIN(scan_number(scan, COL_TIME_NS), scan->time_ns - MIN(report->manifest.start_ns, scan->time_ns));
+}
+
 /* Names the process and the call of LIKE. */
 static void name(const struct scan *scan, const struct report_proc *proc, struct failure *like)
 {
@@ -61,7 +67,7 @@ static bool take(struct scan *scan, void *own)
 		return true;
 	peer = report_peer_of(reading->report->peers, scan_number(scan, COL_FID));
 	name(scan, proc, &like);
-	like.slept_ns = unanswered ? scan_number(scan, COL_TIME_NS) : 0;
+	like.slept_ns = unanswered ? waited_ns(reading->report, scan) : 0;
 	failures_add(reading->failed, &like, peer ?: "", peer ? strlen(peer) : 0, scan->time_ns,
 		     unanswered ? 0 : (uint32_t)scan_number(scan, COL_TID));
 	return true;

@@ -76,6 +76,21 @@ static void datagrams_without_an_answer_have_their_peer_and_time(void **state)
 		"python: poll had no answer 2 times from 0.60 s to 1.10 s, peer 10.0.0.5:53; it waited 1.00 s for one");
 }
 
+/* Of a wait that began before the part that is looked at, its time within counts. */
+static void a_part_has_its_part_of_such_a_wait(void **state)
+{
+	const struct report_options o = { .window = { BEGIN + 400 * MS, BEGIN + 1900 * MS } };
+	struct report *r = NULL;
+
+	put_job();
+	put_datagrams(7, "10.0.0.5:53");
+	put_waited(600 * MS, "poll", "-", "0", 7);
+	assert_int_equal(report_load(&r, tree, &o), 0);
+	assert_int_equal(r->failed->n, 1);
+	assert_int_equal(r->failed->v[0].slept_ns, 200 * MS);
+	report_free(r);
+}
+
 /* A stream that is silent for a while is none: nobody knows whether something was to come. */
 static void receives_that_may_not_wait_for_long_are_such_waits(void **state)
 {
@@ -107,6 +122,7 @@ static void others_are_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(a_part_has_its_part_of_such_a_wait),
 		IN_TREE(a_socket_without_a_row_has_no_peer),
 		IN_TREE(datagrams_without_an_answer_have_their_peer_and_time),
 		IN_TREE(receives_that_may_not_wait_for_long_are_such_waits),
