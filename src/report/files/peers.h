@@ -12,7 +12,7 @@ struct report_part;
 
 #define PEERS_MAX 4096
 #define PEERS_SHOWN 20
-#define PEER_NAME_MAX 128
+#define PEER_NAME_MAX 320 /* an address, a port, and the longest name of a host */
 
 struct report_peer {
 	char name[PEER_NAME_MAX]; /* escaped as in sockets.out; "": all the others */
