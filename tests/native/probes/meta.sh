@@ -7,15 +7,15 @@
 . "${0%/*}/../lib.sh"
 
 [ -n "$slow" ] && storm=40 || storm=200
-work="$W/meta 2 2 3 $TMPDIR/dir"
+set -- "$W/meta" 2 2 3 "$TMPDIR/dir"
 with_strace() { [ -z "$slow" ] && strace -qq -f -c -U name,calls,errors -o "$@"; }
 
-trace -- $work >tally || fail "status $?"
+trace -- "$@" >tally || fail "status $?"
 rm -r dir
-with_strace counts $work >again && rm -r dir # not to /dev/null, of which the libc asks whether it is a terminal
+with_strace counts "$@" >again && rm -r dir # not to /dev/null, of which the libc asks whether it is a terminal
 check meta tally counts
 
-trace --probes +meta -- $work >tally || fail "all rows: status $?"
+trace --probes +meta -- "$@" >tally || fail "all rows: status $?"
 rm -r dir
 check meta tally counts all
 

@@ -13,14 +13,17 @@
 
 #include <cmocka.h>
 
+#include "base/shell.h"
+
 static void names_a_program_outside_of_sudos_path(void **state)
 {
-	char self[PATH_MAX] = "", wanted[PATH_MAX + 32], buf[PATH_MAX];
+	char self[PATH_MAX] = "", quoted[PATH_MAX] = "", wanted[PATH_MAX + 32], buf[PATH_MAX];
 
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
-	snprintf(wanted, sizeof(wanted), "sudo %s", self);
+	shell_append(quoted, sizeof(quoted), self); /* the build's folder may have a blank in its name */
+	snprintf(wanted, sizeof(wanted), "sudo %s", quoted);
 	assert_string_equal(sudo_command(buf, sizeof(buf)), wanted);
-	snprintf(wanted, sizeof(wanted), " (sudo %s ...)", self);
+	snprintf(wanted, sizeof(wanted), " (sudo %s ...)", quoted);
 	assert_string_equal(sudo_hint(buf, sizeof(buf)), wanted);
 }
 
