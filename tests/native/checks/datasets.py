@@ -55,7 +55,7 @@ if len(sets) > 20:
 # sums of the rows
 files = {row["FID"]: row for row in rows_of("files")}
 want, called = collections.Counter(), set()
-for probe in probes.OF_CALLS:
+for probe in probes.EACH_CALL:
     for row in rows_of(probe):
         if row["FID"] == "-" or files[row["FID"]]["TYPE"] not in ("blk", "dir", "reg", "shm"):
             continue

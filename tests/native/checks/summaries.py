@@ -40,7 +40,7 @@ def moved(row):
 
 
 files = {row["FID"]: row for row in rows_of("files")}
-rows = {name: rows_of(name) for name in probes.OF_CALLS}
+rows = {name: rows_of(name) for name in probes.EACH_CALL}
 ANON = ("anon", "chr", "fifo", "sock")
 
 # the workload's counts

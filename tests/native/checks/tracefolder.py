@@ -105,7 +105,7 @@ class Trace:
     def calls(self):
         """Yields every row of every call, from all files but meta, with the file's name as PROBE. meta has by default only
         those that took long."""
-        for name in sorted(set(probes.OF_CALLS) - {"meta"}):
+        for name in sorted(probes.EACH_CALL):
             for row in self.files.get(name, ()):
                 yield name, row
 
