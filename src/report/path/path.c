@@ -30,6 +30,7 @@ struct path_source {
 	struct path_waits waits;
 	struct path_shorts shorts;
 	struct path_doings doings;
+	struct path_tries tries;
 	struct path_way exposed[PATH_ROOTS_MAX], chain[PATH_ROOTS_MAX]; /* of each root */
 	struct table files; /* the name of each, by FID */
 	uint64_t last_tid, last_ns, last_fid; /* of the last call */
@@ -45,6 +46,7 @@ static struct path_source *source_new(struct report *r)
 	source->report = r;
 	path_waits_init(&source->waits, r, &source->lives, r->path->limits->waits);
 	path_shorts_init(&source->shorts, &source->waits, r->path->limits->shorts);
+	path_tries_init(&source->tries, &r->path->names);
 	for (unsigned int i = 0; i < PATH_ROOTS_MAX; i++)
 		source->exposed[i].max = source->chain[i].max = r->path->limits->pieces;
 	table_init(&source->files, sizeof(uint32_t), REPORT_FILES_MAX);
@@ -65,6 +67,7 @@ static void source_free(struct path_source *source)
 	}
 	table_free(&source->files);
 	path_doings_free(&source->doings);
+	path_tries_free(&source->tries);
 	path_shorts_free(&source->shorts);
 	path_waits_free(&source->waits);
 	path_lives_free(&source->lives);
@@ -129,7 +132,8 @@ static int read_shorts(struct path_source *source)
 
 static int read_all(struct path_source *source)
 {
-	struct scan_taker taker = { .take = path_lives_take, .own = &source->lives };
+	struct scan_taker taker = { .take = path_lives_take, .own = &source->lives },
+			  tries = { .take = path_tries_take, .own = &source->tries };
 	int res;
 
 	scan_walk_again(source->report->folder, "pids", &taker);
@@ -141,6 +145,7 @@ static int read_all(struct path_source *source)
 	}
 	if (res == 0 && !source->waits.full)
 		res = read_shorts(source);
+	scan_walk_again(source->report->folder, "meta_sums", &tries);
 	return res < 0 ? res :
 			 path_doings_read(&source->doings, &source->lives, source->report->folder->dirfd,
 					  &source->report->manifest.window, source->report->path->limits->doings);
@@ -167,6 +172,7 @@ static int walk(const struct path_source *source, const struct path_root *root, 
 	int res = path_walk_init(&walk, &source->shorts, roles, path_way_take, exposed);
 
 	walk.doings = &source->doings;
+	walk.tries = &source->tries;
 	if (res == 0 && graph)
 		res = path_edges_init(&edges, &source->shorts, roles, root);
 	if (res == 0) {

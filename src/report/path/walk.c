@@ -208,6 +208,19 @@ static void cross_poll(const struct path_walk *walk, const struct path_wait *wai
 	path_edges_poll(walk->edges, share->life, &(struct path_target){ .leaf = share->leaf }, ns);
 }
 
+/* Says in LEAF, a poll's, what the process of LIFE tried in vain at the time, if that is known. */
+static struct path_leaf sought(const struct path_walk *walk, uint32_t life, struct path_leaf leaf, uint64_t at_ns)
+{
+	const uint32_t pid = path_lives_process(walk->lives, life)->pid;
+	const struct path_try *try = leaf.kind == PATH_POLL ? path_tries_at(walk->tries, pid, at_ns) : NULL;
+
+	if (!try)
+		return leaf;
+	leaf.kind = try->locks ? PATH_LOCK_TRIED : PATH_AWAITED;
+	leaf.detail = try->name;
+	return leaf;
+}
+
 /* Gives a part of the poll WAIT to what others did in its slice, as far as they did anything. */
 static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -215,6 +228,7 @@ static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, u
 	struct path_polls *polls = &walk->polls;
 	struct path_cut cut = { begin_ns, end_ns, 0, 0 };
 
+	leaf = sought(walk, own->row.life, leaf, begin_ns);
 	path_polls_look(polls, wait);
 	cut.whole = MAX(polls->busy_ns, polls->end_ns - polls->begin_ns);
 	for (unsigned int i = 0; i < polls->n && begin_ns < end_ns; i++) {
@@ -222,6 +236,7 @@ static void poll(struct path_walk *walk, uint32_t wait, struct path_leaf leaf, u
 		struct path_leaf share = polls->share[i].leaf;
 
 		share.inferred = true;
+		share.held |= leaf.kind == PATH_LOCK_TRIED;
 		share.gil = path_target_has_gil(walk->waits, own, polls->share[i].life);
 		cross_poll(walk, own, &polls->share[i], share.gil, until_ns - begin_ns);
 		emit(walk, polls->share[i].life, share, begin_ns, until_ns);

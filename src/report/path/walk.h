@@ -10,6 +10,7 @@
 #include "report/path/doings.h"
 #include "report/path/edges.h"
 #include "report/path/polls.h"
+#include "report/path/tries.h"
 
 #define PATH_DEPTH_MAX 200U /* threads that wait for each other in a row */
 /* A thread's short waits for another one are looked at if they are so long in all, and so many in a row. */
@@ -39,6 +40,7 @@ struct path_walk {
 	struct path_polls polls;
 	const uint8_t *roles; /* of each process: path_roles_of() */
 	const struct path_doings *doings; /* NULL, as after path_walk_init(): nothing is known of them */
+	const struct path_tries *tries; /* likewise */
 	path_take_fn take;
 	void *own;
 	struct path_edges *edges; /* get the time in which a thread waited for another one; NULL: nothing does */

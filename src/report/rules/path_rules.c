@@ -30,7 +30,7 @@ OF_PATH(stopped, "stopped", "The job was stopped, by a signal or a debugger", "t
 	"Find out who stops it: a scheduler that suspends jobs, a debugger, ^Z in a terminal.");
 OF_PATH(terminal, "terminal", "The job waited for input at its terminal", "waits for a terminal",
 	"Give it what it asks for by its arguments or its standard input.");
-OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file", "waits for a lock that another process held",
+OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file", "waits for a lock that another process held, and pauses between tries to get one",
 	"Let each process have a file of its own, hold the lock for less time, or find out who holds it: /proc/locks "
 	"has its PID.");
 OF_PATH(held_by, "held-by", "Another process held up the job's opens and reads of files",

@@ -26,7 +26,7 @@
 /* The first cause that has a leaf counts it; the last one has all that no other has. */
 const struct cause shares_causes[] = {
 	{ "lock-wait", ALL, ANY, .held = true },
-	{ "lock-wait", KIND(LOCK), ANY },
+	{ "lock-wait", KIND(LOCK) | KIND(LOCK_TRIED), ANY },
 	{ "stopped", KIND(STOPPED), ANY },
 	{ "terminal", KIND(TERMINAL), ANY },
 	{ "held-by", KIND(HELD), ANY },
@@ -52,8 +52,9 @@ const struct cause shares_causes[] = {
 	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE, .is_work = true },
 	{ "outside-wait", KIND(OUTSIDE), ANY },
 	{ "outside-wait", KIND(DEVICE), ANY, .of_training = true },
-	{ "rate-limit", KIND(SLEEP) | KIND(POLL) | KIND(TIMEOUT), ROLE(WORKER) },
+	{ "rate-limit", KIND(SLEEP) | KIND(POLL) | KIND(AWAITED) | KIND(TIMEOUT), ROLE(WORKER) },
 	{ "idle", KIND(SLEEP) | KIND(SIGNAL), IN_CHARGE, .of_training = true },
+	{ "poll-sleep", KIND(AWAITED), IN_CHARGE },
 	{ "poll-sleep", KIND(POLL) | KIND(TIMEOUT), IN_CHARGE, .of_training = true },
 	{ "no-answer", KIND(UNENDED), ANY },
 	{ "unknown", ALL, ANY },

@@ -13,7 +13,7 @@
 
 struct report;
 
-#define SHARES_CAUSES_MAX 32
+#define SHARES_CAUSES_MAX 40
 
 /* A cause, by the leaves that are of it. */
 struct cause {

@@ -122,6 +122,7 @@ job hashing      here
 job child        here
 job lock         here
 job stopped      here
+job trylock      here
 # Of a server, a disk, a far file system.
 job http         port
 job names        near

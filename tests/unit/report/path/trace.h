@@ -35,6 +35,7 @@ enum trace_file {
 	GPU,
 	NET,
 	SOCKETS,
+	META_SUMS,
 	TRACE_FILES
 };
 
@@ -69,14 +70,29 @@ static const char *const trace_columns[TRACE_FILES] = {
 		"\tRET\tFID",
 	[SOCKETS] = "sockets 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFID\tSTATE\tFAMILY\tTYPE\tPROTO\tLOCAL\tPEER\tPATH"
 		    "\tPEER_PID\tSPAN_NS\tRECEIVED\tSENT\tCONNECT_NS\tFIRST_NS\tRESENT",
+	[META_SUMS] = "meta_sums 1\nTIMESTAMP\tTIME\tPID\tCOMM\tFUNC\tREQUEST\tSPAN_NS\tCOUNT\tFAILED\tERRNO"
+		      "\tTIME_NS\tMAX_NS\tDIR",
 };
 static const char *const trace_names[TRACE_FILES] = {
-	[PIDS] = "pids.out",   [FILES] = "files.out",     [WAITS] = "waits.out",
-	[SCHED] = "sched.out", [OPEN] = "open.out",       [CREATE_DEL] = "create_del.out",
-	[CLOSE] = "close.out", [MMAP] = "mmap.out",       [RW] = "vfs_rw.out",
-	[SYNC] = "sync.out",   [FAULT] = "fault.out",     [MARKS] = "marks.out",
-	[BIO] = "bio.out",     [RECLAIM] = "reclaim.out", [REGIONS] = "regions.out",
-	[GPU] = "gpu.out",     [NET] = "net.out",         [SOCKETS] = "sockets.out",
+	[PIDS] = "pids.out",
+	[FILES] = "files.out",
+	[WAITS] = "waits.out",
+	[SCHED] = "sched.out",
+	[OPEN] = "open.out",
+	[CREATE_DEL] = "create_del.out",
+	[CLOSE] = "close.out",
+	[MMAP] = "mmap.out",
+	[RW] = "vfs_rw.out",
+	[SYNC] = "sync.out",
+	[FAULT] = "fault.out",
+	[MARKS] = "marks.out",
+	[BIO] = "bio.out",
+	[RECLAIM] = "reclaim.out",
+	[REGIONS] = "regions.out",
+	[GPU] = "gpu.out",
+	[NET] = "net.out",
+	[SOCKETS] = "sockets.out",
+	[META_SUMS] = "meta_sums.out",
 };
 
 /* Adds a row that ends at END after the begin, in ns. */
