@@ -11,6 +11,7 @@
 #define LEAST_LIFE 5 /* a rank lives for this part of the root's time, or more */
 #define LEAST_WAIT 0.15 /* of their time: others wait for it */
 #define OWN_WAIT 0.5 /* of that: it does not wait for them nearly as long */
+#define PIPED 0.5 /* of it, in waits for pipes: these are the parts of a pipeline */
 #define NO_RANK UINT8_MAX
 
 struct ranks {
@@ -18,6 +19,7 @@ struct ranks {
 	unsigned int n;
 	uint32_t process[PATH_RANKS_MAX];
 	uint64_t in_ns[PATH_RANKS_MAX][PATH_RANKS_MAX]; /* [I][J]: time of the path of I in J and what J started */
+	uint64_t piped_ns[PATH_RANKS_MAX][PATH_RANKS_MAX]; /* likewise, in waits of I for the other end of a pipe */
 	uint8_t *of; /* of each process: the rank that it is, or that started it */
 	unsigned int at; /* the rank whose path is walked */
 };
@@ -100,6 +102,25 @@ static int walk_all(struct ranks *ranks, const struct path_shorts *shorts, const
 	return res;
 }
 
+/*
+ * Adds up the waits for pipes: they have one direction, from a producer to who takes what it makes. Ranks talk by
+ * sockets and shared memory, as NCCL, Gloo and MPI do.
+ */
+static void add_pipes(struct ranks *ranks, const struct path_waits *waits, const struct path_root *root)
+{
+	for (uint32_t i = 0; i < waits->n; i++) {
+		const struct path_wait *wait = &waits->v[i];
+		const uint64_t begin_ns = MAX(wait->row.at_ns, root->begin_ns);
+		const uint64_t end_ns = MIN(wait->wake_ns, root->end_ns);
+		const uint8_t in = ranks->of[ranks->lives->life[wait->row.life].process];
+		const uint8_t other = ranks->of[ranks->lives->life[wait->ender.life].process];
+
+		if (wait->ender.file == PATH_PIPE_FILE && in != NO_RANK && other != NO_RANK && in != other &&
+		    end_ns > begin_ns)
+			ranks->piped_ns[in][other] += end_ns - begin_ns;
+	}
+}
+
 /* --- the slow one -------------------------------------------------------------------------------------- */
 
 static uint64_t life_of(const struct ranks *ranks, unsigned int rank, const struct path_root *root)
@@ -112,15 +133,18 @@ static uint64_t life_of(const struct ranks *ranks, unsigned int rank, const stru
 /* Returns how long another rank waited for RANK, on average, where that is much; else 0. */
 static uint64_t waited_for(const struct ranks *ranks, unsigned int rank, const struct path_root *root)
 {
-	uint64_t waited_ns = 0, own_ns = 0, lives_ns = 0;
+	uint64_t waited_ns = 0, own_ns = 0, lives_ns = 0, piped_ns = 0;
 
 	for (unsigned int i = 0; i < ranks->n; i++) {
 		if (i == rank)
 			continue;
 		waited_ns += ranks->in_ns[i][rank];
 		own_ns += ranks->in_ns[rank][i];
+		piped_ns += ranks->piped_ns[i][rank];
 		lives_ns += life_of(ranks, i, root);
 	}
+	if ((double)piped_ns >= PIPED * (double)waited_ns)
+		return 0;
 	waited_ns /= ranks->n - 1;
 	if ((double)waited_ns < LEAST_WAIT * (double)lives_ns / (ranks->n - 1) ||
 	    (double)own_ns > OWN_WAIT * (double)waited_ns)
@@ -161,6 +185,7 @@ int path_ranks_find(const struct path_shorts *shorts, const struct path_root *ro
 		res = ranks->of ? 0 : -ENOMEM;
 		if (ranks->of) {
 			assign(ranks);
+			add_pipes(ranks, shorts->waits, root);
 			res = walk_all(ranks, shorts, root, roles);
 		}
 		if (res == 0)

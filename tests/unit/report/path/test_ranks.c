@@ -105,6 +105,21 @@ static void in_a_ring_the_late_one_is_slow(void **state)
 	report_free(r);
 }
 
+/* What one makes, the other takes from a pipe. */
+static void the_parts_of_a_pipeline_are_no_ranks(void **state)
+{
+	struct report *r;
+
+	put_two("python", "python");
+	put(FILES, 0, "1\t0:15\t7\tfifo\tpipefs\t0\tlive\tpipe:[7]");
+	for (uint64_t at = 0; at < LIFE; at += 100 * MS)
+		put_wait(.pid = 20, .from = at + 50 * MS, .to = at + 90 * MS, .call = "read", .by = "thread",
+			 .by_pid = 30, .fid = 1, .file = "pipe:[7]");
+	r = path_loaded();
+	expect_slow(r, 0, 0);
+	report_free(r);
+}
+
 static void processes_of_two_names_are_no_ranks(void **state)
 {
 	struct report *r;
@@ -200,11 +215,17 @@ static void ranks_of_another_root_do_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(a_rank_that_the_other_waits_for_is_slow), IN_TREE(the_loader_of_a_slow_rank_belongs_to_it),
-		IN_TREE(ranks_that_wait_alike_are_none),          IN_TREE(a_short_wait_makes_no_rank_slow),
-		IN_TREE(in_a_ring_the_late_one_is_slow),          IN_TREE(processes_of_two_names_are_no_ranks),
-		IN_TREE(processes_of_two_parents_are_no_ranks),   IN_TREE(workers_are_no_ranks),
-		IN_TREE(a_process_of_a_short_life_is_no_rank),    IN_TREE(each_root_has_its_own_ranks),
+		IN_TREE(a_rank_that_the_other_waits_for_is_slow),
+		IN_TREE(the_loader_of_a_slow_rank_belongs_to_it),
+		IN_TREE(ranks_that_wait_alike_are_none),
+		IN_TREE(a_short_wait_makes_no_rank_slow),
+		IN_TREE(in_a_ring_the_late_one_is_slow),
+		IN_TREE(the_parts_of_a_pipeline_are_no_ranks),
+		IN_TREE(processes_of_two_names_are_no_ranks),
+		IN_TREE(processes_of_two_parents_are_no_ranks),
+		IN_TREE(workers_are_no_ranks),
+		IN_TREE(a_process_of_a_short_life_is_no_rank),
+		IN_TREE(each_root_has_its_own_ranks),
 		IN_TREE(ranks_of_another_root_do_not_count),
 	};
 
