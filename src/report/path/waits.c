@@ -233,11 +233,25 @@ static void part(struct path_wait *v, uint32_t n)
 	}
 }
 
+/* Marks the wait that followed when a thread had ended another one's: it has not only looked at something. */
+static void mark_acts(struct path_waits *waits)
+{
+	for (uint32_t i = 0; i < waits->n; i++) {
+		const struct path_wait *wait = &waits->v[i];
+		const uint32_t by = wait->ender.life;
+		const uint32_t next = by ? path_waits_from(waits, by, wait->wake_ns) : 0;
+
+		if (by && next < path_waits_stop(waits, by))
+			waits->v[next].acted = true;
+	}
+}
+
 /* Whether NEXT, before which the thread ran for RAN, is WAIT begun again. */
 static bool is_retry(const struct path_wait *wait, const struct path_wait *next, uint64_t ran_ns)
 {
 	return wait->ender.by == PATH_BY_TIMER && wait->ender.state != PATH_FOR_DISK &&
-	       path_calls[wait->ender.call].polls && wait->ender.call == next->ender.call && ran_ns <= PATH_RETRY_NS;
+	       path_calls[wait->ender.call].polls && wait->ender.call == next->ender.call && ran_ns <= PATH_RETRY_NS &&
+	       !next->acted;
 }
 
 static bool is_gil(const struct path_wait *wait)
@@ -308,6 +322,11 @@ int path_waits_end(struct path_waits *waits)
 		const struct path_range range = waits->of[i];
 
 		part(waits->v + range.first, range.n);
+	}
+	mark_acts(waits);
+	for (uint32_t i = 0; i < waits->lives->n; i++) {
+		const struct path_range range = waits->of[i];
+
 		settle(waits->v, range.first, range.n);
 		mark_turns(waits->v, range.first, range.n);
 		slice(waits->v, range.first, range.n);

@@ -29,7 +29,8 @@ struct path_wait {
 	uint64_t free_ns; /* and the quota of its cgroup was no longer used up */
 	uint64_t in_ns; /* it was back on a CPU */
 	uint32_t settled; /* index of the wait as which it ends */
-	uint32_t slice; /* index of the first wait of its slice of polls */
+	uint32_t slice : 31; /* index of the first wait of its slice of polls */
+	uint32_t acted : 1; /* since the wait before it, its thread has ended a wait of another one */
 	struct path_ender ender;
 };
 

@@ -83,7 +83,7 @@ OF_PATH(disk_saturated, "disk-saturated", "A disk was at its limit, also while s
 OF_PATH(log_sync, "log-sync", "The job waited for small writes to reach the disk, one by one",
 	"waits for writes and syncs, where less than 64 KiB are written for each sync",
 	"Sync a log once for many lines, from a thread of its own, or not at all.");
-OF_PATH(rate_limit, "rate-limit", "The job waited for loaders that slept",
+OF_PATH(rate_limit, "rate-limit", "The job waited for workers that slept",
 	"time in which processes that serve others slept until a time",
 	"Find out what they wait for: a limit of requests, a pause after a failed try, a poll.");
 

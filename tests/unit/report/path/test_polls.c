@@ -129,6 +129,22 @@ static void a_sleep_is_no_poll(void **state)
 	report_free(r);
 }
 
+/* A server that sleeps before each answer: 20 waits for it, and runs for a moment. */
+static void who_ends_waits_of_others_between_its_sleeps_does_not_poll(void **state)
+{
+	struct report *r;
+
+	put_polls("clock_nanosleep", 0);
+	put_process(20, 10, "client", 0, 1000 * MS);
+	for (uint64_t at = 100 * MS; at < 500 * MS; at += 2 * MS)
+		put_wait(.pid = 20, .from = at + MS / 2, .to = at + 2 * MS, .call = "recvfrom", .by = "thread",
+			 .by_pid = 10);
+	r = path_loaded();
+	expect_part(r, "sleep", "python", NULL, 400 * MS);
+	expect_part(r, "poll", "python", "clock_nanosleep", 0);
+	report_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +155,7 @@ int main(void)
 		IN_TREE(ranks_of_one_name_are_apart),
 		IN_TREE(a_poll_is_not_what_a_stranger_did),
 		IN_TREE(a_sleep_is_no_poll),
+		IN_TREE(who_ends_waits_of_others_between_its_sleeps_does_not_poll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
