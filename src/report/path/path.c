@@ -31,6 +31,7 @@ struct path_source {
 	struct path_shorts shorts;
 	struct path_doings doings;
 	struct path_tries tries;
+	struct path_times times;
 	struct path_way exposed[PATH_ROOTS_MAX], chain[PATH_ROOTS_MAX]; /* of each root */
 	struct table files; /* the name of each, by FID */
 	uint64_t last_tid, last_ns, last_fid; /* of the last call */
@@ -118,10 +119,41 @@ static int read_waits(struct path_source *source)
 	return path_waits_end(&source->waits);
 }
 
+static struct path_times times_of(const struct path_source *source)
+{
+	const struct report *r = source->report;
+
+	return (struct path_times){
+		.begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->first_ns,
+		.end_ns = r->manifest.end_ns ? r->manifest.end_ns : MAX(r->last_ns, source->waits.last_ns),
+	};
+}
+
+/* The rows of an interval before or after the part that is reported are none of its own. */
+static void add_use(struct path_cpu_use *use, const struct scan *s, const struct path_times *times)
+{
+	const uint64_t run_ns = scan_number(s, COL_RUN_NS);
+
+	if (s->time_ns < times->begin_ns || s->time_ns > times->end_ns)
+		return;
+	use->all_ns += run_ns;
+	use->job_ns += scan_is(s, COL_KIND, "target") ? run_ns : 0;
+	use->others_ns += scan_is(s, COL_KIND, "other") ? run_ns : 0;
+}
+
+static bool take_sched(struct scan *s, void *own)
+{
+	struct path_source *source = own;
+
+	add_use(&source->report->path->cpu_use, s, &source->times);
+	return path_shorts_take(s, &source->shorts);
+}
+
 static int read_shorts(struct path_source *source)
 {
-	struct scan_taker taker = { .take = path_shorts_take, .own = &source->shorts };
+	struct scan_taker taker = { .take = take_sched, .own = source };
 
+	source->times = times_of(source);
 	walk_around(source->report, scan_file(source->report->folder, "sched"), &taker, true);
 	if (source->shorts.full)
 		report_note(source->report,
@@ -152,16 +184,6 @@ static int read_all(struct path_source *source)
 }
 
 /* --- paths --------------------------------------------------------------------------------------------- */
-
-static struct path_times times_of(const struct path_source *source)
-{
-	const struct report *r = source->report;
-
-	return (struct path_times){
-		.begin_ns = r->manifest.start_ns ? r->manifest.start_ns : r->first_ns,
-		.end_ns = r->manifest.end_ns ? r->manifest.end_ns : MAX(r->last_ns, source->waits.last_ns),
-	};
-}
 
 /* Both ways through the time of ROOT; and GRAPH, which may be NULL: who waited for whom on the first one. */
 static int walk(const struct path_source *source, const struct path_root *root, const uint8_t *roles,

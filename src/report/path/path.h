@@ -20,7 +20,13 @@ struct report_call_facts;
 struct report_part;
 struct scan;
 
+/* Who had the machine's CPUs, by sched.out, ns. The rest of ALL was the kernel's and dltraced's, or nobody's. */
+struct path_cpu_use {
+	uint64_t job_ns, others_ns, all_ns;
+};
+
 struct report_path {
+	struct path_cpu_use cpu_use;
 	struct path_names names;
 	struct path_source *source; /* while it is loaded */
 	const struct path_limits *limits;

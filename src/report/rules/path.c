@@ -143,6 +143,23 @@ static uint64_t all_of_it(const struct shares *shares, const struct cause *cause
 	return shares_ns(shares, cause);
 }
 
+/* Fewer threads of its own would not help. */
+static uint64_t behind_others(const struct shares *shares, const struct cause *cause)
+{
+	const struct path_cpu_use *use = &shares->report->path->cpu_use;
+
+	return use->others_ns > use->job_ns ? shares_ns(shares, cause) : 0;
+}
+
+static void show_cpu_use(struct report *report, struct finding *finding)
+{
+	const struct path_cpu_use *use = &report->path->cpu_use;
+
+	finding_add(finding, "processes outside the job had %.0f %% of the machine's CPU time, the job %.0f %%",
+		    100 * (double)use->others_ns / (double)use->all_ns,
+		    100 * (double)use->job_ns / (double)use->all_ns);
+}
+
 static void show_spin(struct report *report, struct finding *finding)
 {
 	const struct path_spin *spin = &report->path->spin;
@@ -170,6 +187,7 @@ static const struct variant {
 	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims, WITH_CAUSE },
 	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated, WITH_CAUSE },
 	{ "decode-cpu", &rule_disk_saturated, behind_decoding, rules_show_saturated, ALONE },
+	{ "cpu-contention", &rule_cpu_others, behind_others, show_cpu_use, WITH_CAUSE },
 	{ "cpu-quota", &rule_cpu_quota, all_of_it, rules_show_cpu_quota, WITH_CAUSE },
 	{ "cpu-limit", &rule_cpu_limit, all_of_it, rules_show_cpu_limit, WITH_CAUSE },
 };

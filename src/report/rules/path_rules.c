@@ -30,7 +30,8 @@ OF_PATH(stopped, "stopped", "The job was stopped, by a signal or a debugger", "t
 	"Find out who stops it: a scheduler that suspends jobs, a debugger, ^Z in a terminal.");
 OF_PATH(terminal, "terminal", "The job waited for input at its terminal", "waits for a terminal",
 	"Give it what it asks for by its arguments or its standard input.");
-OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file", "waits for a lock that another process held, and pauses between tries to get one",
+OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file",
+	"waits for a lock that another process held, and pauses between tries to get one",
 	"Let each process have a file of its own, hold the lock for less time, or find out who holds it: /proc/locks "
 	"has its PID.");
 OF_PATH(held_by, "held-by", "Another process held up the job's opens and reads of files",
@@ -109,6 +110,16 @@ const struct rule rule_storage_at_limit = {
 	.evidence = path_evidence,
 	.advice = "The disk is at its limit, and more workers read no faster: keep the data on a faster disk or in "
 		  "memory, or read fewer bytes (smaller samples, a denser format).",
+};
+
+const struct rule rule_cpu_others = {
+	.code = "cpu-contention",
+	.title = "The job waited for a CPU, while processes outside the job had most of them",
+	.is_share = true,
+	.evidence = path_evidence,
+	.advice =
+		"Run it where others do not use the same CPUs (a node of its own, --exclusive of Slurm, a cpuset), or "
+		"end what runs beside it: `top' shows that.",
 };
 
 const struct rule *const rules_of_path[] = {

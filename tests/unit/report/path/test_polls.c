@@ -130,7 +130,7 @@ static void a_sleep_is_no_poll(void **state)
 }
 
 /* A server that sleeps before each answer: 20 waits for it, and runs for a moment. */
-static void who_ends_waits_of_others_between_its_sleeps_does_not_poll(void **state)
+static void a_thread_that_ends_waits_between_its_sleeps_does_not_poll(void **state)
 {
 	struct report *r;
 
@@ -155,7 +155,7 @@ int main(void)
 		IN_TREE(ranks_of_one_name_are_apart),
 		IN_TREE(a_poll_is_not_what_a_stranger_did),
 		IN_TREE(a_sleep_is_no_poll),
-		IN_TREE(who_ends_waits_of_others_between_its_sleeps_does_not_poll),
+		IN_TREE(a_thread_that_ends_waits_between_its_sleeps_does_not_poll),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

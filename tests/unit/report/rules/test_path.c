@@ -176,6 +176,29 @@ static void an_older_trace_has_no_limit(void **state)
 	expect_answer(waits_for_cpu("", ""), "cpu-contention", 50, "waiting for a CPU");
 }
 
+/* The process of the job has 1 s of the 4 s of CPU time; others have NS of the rest. */
+static struct report *beside_others(unsigned long long ns)
+{
+	put(SCHED, LIFE, "0\t0\t-\tother\t1\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-\t-", LIFE, ns);
+	put(SCHED, LIFE, "0\t0\tswapper\tidle\t1\t-\t%llu\t1\t0\t%llu\t0\t-\t-\t-\t-\t-\t-\t-\t-", LIFE,
+	    3000 * MS - ns);
+	return waits_for_cpu("", "");
+}
+
+static void the_part_of_others_is_shown(void **state)
+{
+	expect_answer(beside_others(2600 * MS), "cpu-contention", 50,
+		      "processes outside the job had 65 % of the machine's CPU time, the job 25 %");
+}
+
+static void its_own_threads_may_be_too_many(void **state)
+{
+	struct report *r = beside_others(900 * MS);
+
+	assert_ptr_not_equal(answer(r)->rule, &rule_cpu_others);
+	expect_answer(r, "cpu-contention", 50, "waiting for a CPU");
+}
+
 static void a_stopped_job_does_not_wait_for_others(void **state)
 {
 	expect_answer(waits_for(1400 * MS,
@@ -1024,6 +1047,8 @@ int main(void)
 		IN_TREE(contention_with_all_cpus_is_no_limit),
 		IN_TREE(a_cpu_that_is_offline_is_no_limit),
 		IN_TREE(an_older_trace_has_no_limit),
+		IN_TREE(the_part_of_others_is_shown),
+		IN_TREE(its_own_threads_may_be_too_many),
 		IN_TREE(a_stopped_job_does_not_wait_for_others),
 		IN_TREE(a_short_stop_is_no_cause),
 		IN_TREE(a_lock_of_others_has_its_holder),
