@@ -112,6 +112,8 @@ static void add_open(const struct scan *scan, const struct report_call_facts *fa
 	sums->opens++;
 	sums->opens_failed += facts->failed;
 	sums->opens_failed_ns += facts->failed ? facts->lat_ns : 0;
+	if (facts->file && !facts->on_file)
+		return; /* a FIFO waits for its other end, and a terminal for its line: not for storage */
 	why_kind_add(scan->report->why, WHY_OPENS, scan->time_ns, facts->lat_ns);
 	if (flags & WHY_CALL_SOFTWARE) {
 		why_software_add(facts);

@@ -34,6 +34,21 @@ static struct report *batches_in_shared_memory(bool scheduled)
 	return loaded_with(true);
 }
 
+/* The open of a FIFO lasts until somebody opens its other end. */
+static void the_open_of_a_fifo_is_no_time_on_files(void **state)
+{
+	struct report *r;
+
+	put_alone("cat", S);
+	put_file(6, "fifo", "ext4", 0, "/data/queue");
+	put_open(100, BEGIN + 900 * MS, 800 * MS, 6);
+	r = loaded();
+	assert_int_equal(r->why->sums.opens, 1);
+	assert_int_equal(r->why->sums.open_ns, 0);
+	assert_null(found(r, "metadata-time"));
+	report_free(r);
+}
+
 static void batches_in_shared_memory_are_no_syncs(void **state)
 {
 	struct report *r = batches_in_shared_memory(false);
@@ -134,6 +149,7 @@ static void software_is_no_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(the_open_of_a_fifo_is_no_time_on_files),
 		IN_TREE(batches_in_shared_memory_are_no_syncs),
 		IN_TREE(sizing_shared_memory_is_work_and_waits_for_a_cpu),
 		IN_TREE(truncations_are_no_syncs),
