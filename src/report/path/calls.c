@@ -18,6 +18,8 @@
 const struct path_call path_calls[] = {
 	{ "", READ },
 	/* in strcmp()'s order */
+	{ "accept", READ, .accepts = true },
+	{ "accept4", READ, .accepts = true },
 	{ "access", METADATA },
 	{ "chdir", METADATA },
 	{ "clock_nanosleep", READ, .sleeps = true, .polls = true },

@@ -16,6 +16,7 @@ struct path_call {
 	bool queues; /* threads of one process wait for each other in it */
 	bool locks; /* the thread that ends a wait in it has held a lock on a file */
 	bool opens; /* opens a file, of which the row does not show the kind */
+	bool accepts; /* a server waits in it for clients */
 	bool stops; /* no call: the thread was stopped */
 };
 

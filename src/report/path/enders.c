@@ -87,6 +87,11 @@ static bool is_of_terminal(const struct path_ender *own, const struct path_ender
 	return last->file == PATH_TERMINAL_FILE;
 }
 
+static bool is_of_clients(const struct path_ender *own, const struct path_ender *last)
+{
+	return path_calls[last->call].accepts;
+}
+
 static bool is_of_device(const struct path_ender *own, const struct path_ender *last)
 {
 	return last->file == PATH_DEVICE_FILE;
@@ -153,6 +158,7 @@ static const struct rule {
 	{ BIT(END), STATE_ANY, NULL, PATH_UNENDED, OF_CALL },
 	{ BIT(SIGNAL), STATE_ANY, is_interrupted, PATH_UNENDED, OF_CALL },
 	{ BIT(SIGNAL), STATE_ANY, NULL, PATH_SIGNAL, OF_OTHER },
+	{ BIT(NET) | BIT(INTERRUPT) | BIT(KERNEL) | BIT(THREAD) | BIT(EXIT), STATE_ANY, is_of_clients, PATH_CLIENT },
 	{ BIT(NET), STATE_ANY, NULL, PATH_NETWORK, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, has_other, PATH_NETWORK, OF_OTHER },
 	{ BY_KERNEL_SIDE, STATE_ANY, is_of_device, PATH_DEVICE, OF_FILE },

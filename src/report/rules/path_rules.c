@@ -14,7 +14,7 @@
 		.advice = the_advice,                              \
 	}
 
-OF_PATH(network_read, "network-read", "The job waited for a server, over the network",
+OF_PATH(network_read, "network-read", "The job waited for a server, or another peer, over the network",
 	"waits that a server outside of the job ended, or a packet",
 	"Fetch more at a time and over more connections, prefetch, or keep the data nearer: on a local disk, or in the "
 	"same network.");
@@ -84,6 +84,9 @@ OF_PATH(disk_saturated, "disk-saturated", "A disk was at its limit, also while s
 OF_PATH(log_sync, "log-sync", "The job waited for small writes to reach the disk, one by one",
 	"waits for writes and syncs, where less than 64 KiB are written for each sync",
 	"Sync a log once for many lines, from a thread of its own, or not at all.");
+OF_PATH(no_requests, "no-requests", "The job is a server, and waited for clients",
+	"waits for connections, in accept and accept4",
+	"It is not what makes them slow: trace the clients, or send it more at a time.");
 OF_PATH(rate_limit, "rate-limit", "The job waited for workers that slept",
 	"time in which processes that serve others slept until a time",
 	"Find out what they wait for: a limit of requests, a pause after a failed try, a poll.");
@@ -141,6 +144,7 @@ const struct rule *const rules_of_path[] = {
 	&rule_own_writes,
 	&rule_memory_limit,
 	&rule_disk_saturated,
+	&rule_no_requests,
 	&rule_rate_limit,
 	&rule_no_answer,
 	&rule_gpu_bound,

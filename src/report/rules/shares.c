@@ -14,11 +14,11 @@
 #define SYNCS_LEAST 20
 #define SYNC_BYTES (64U << 10) /* written for each sync: no checkpoint */
 
-#define KIND(kind) (1U << PATH_##kind)
+#define KIND(kind) (1ULL << PATH_##kind)
 #define ON_CPU (KIND(CPU) | KIND(CPU_READ) | KIND(CPU_WRITE) | KIND(CPU_METADATA))
 #define STORAGE (KIND(DISK_READ) | KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(DISK_METADATA) | KIND(DISK_FAULT))
 #define WORK (ON_CPU | STORAGE | KIND(RUNQ)) /* that would go with what needs it */
-#define ALL UINT32_MAX
+#define ALL UINT64_MAX
 #define ROLE(role) (1U << PATH_##role)
 #define IN_CHARGE (ROLE(OWN) | ROLE(CHILD))
 #define ANY (IN_CHARGE | ROLE(WORKER))
@@ -52,6 +52,7 @@ const struct cause shares_causes[] = {
 	{ "cpu-bound", KIND(CPU) | KIND(CPU_READ), IN_CHARGE, .is_work = true },
 	{ "outside-wait", KIND(OUTSIDE), ANY },
 	{ "outside-wait", KIND(DEVICE), ANY, .of_training = true },
+	{ "no-requests", KIND(CLIENT), ANY },
 	{ "rate-limit", KIND(SLEEP) | KIND(POLL) | KIND(AWAITED) | KIND(TIMEOUT), ROLE(WORKER) },
 	{ "idle", KIND(SLEEP) | KIND(SIGNAL), IN_CHARGE, .of_training = true },
 	{ "poll-sleep", KIND(AWAITED), IN_CHARGE },
@@ -62,10 +63,10 @@ const struct cause shares_causes[] = {
 
 const unsigned int shares_n_causes = ARRAY_SIZE(shares_causes);
 
-_Static_assert(PATH_KINDS <= 32, "a bit for each");
+_Static_assert(PATH_KINDS <= 64, "a bit for each");
 _Static_assert(ARRAY_SIZE(shares_causes) <= SHARES_CAUSES_MAX, "shares have room");
 
-static uint64_t ns_of_kind(const struct report_path_root *root, uint32_t kinds)
+static uint64_t ns_of_kind(const struct report_path_root *root, uint64_t kinds)
 {
 	uint64_t ns = 0;
 

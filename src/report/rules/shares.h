@@ -18,7 +18,8 @@ struct report;
 /* A cause, by the leaves that are of it. */
 struct cause {
 	const char *code;
-	uint32_t kinds, roles; /* bits */
+	uint64_t kinds; /* bits */
+	uint32_t roles; /* likewise */
 	bool held, rank, starting, gil; /* only such leaves */
 	enum path_doing doing; /* likewise; PATH_DOES_ANYTHING: all */
 	bool few_cpus; /* only of threads that might not use all CPUs */

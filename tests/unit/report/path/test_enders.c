@@ -44,6 +44,11 @@ static void each_wait_has_one_leaf(void **state)
 		{ "recvfrom", PATH_ASLEEP, PATH_BY_NET, .other = true, .kind = PATH_NETWORK, .detail = OTHER },
 		{ "recvfrom", PATH_ASLEEP, PATH_BY_INTERRUPT, .other = true, .kind = PATH_NETWORK, .detail = OTHER },
 		{ "recvfrom", PATH_ASLEEP, PATH_BY_INTERRUPT, .kind = PATH_INTERRUPT, .detail = CALL },
+		/* a server, whatever end of the network its clients are at */
+		{ "accept4", PATH_ASLEEP, PATH_BY_THREAD, PATH_SOCKET_FILE, .other = true, .outside = true,
+		  .kind = PATH_CLIENT },
+		{ "accept", PATH_ASLEEP, PATH_BY_NET, PATH_SOCKET_FILE, .other = true, .kind = PATH_CLIENT },
+		{ "accept4", PATH_ASLEEP, PATH_BY_TIMER, PATH_SOCKET_FILE, .kind = PATH_TIMEOUT, .detail = CALL },
 		/* the line of a terminal comes by way of a kernel thread, or from the program that draws it */
 		{ "read", PATH_ASLEEP, PATH_BY_KERNEL, PATH_TERMINAL_FILE, .other = true, .kind = PATH_TERMINAL },
 		{ "read", PATH_ASLEEP, PATH_BY_THREAD, PATH_TERMINAL_FILE, .outside = true, .kind = PATH_TERMINAL },

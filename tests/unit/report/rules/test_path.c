@@ -69,6 +69,14 @@ static void a_server_beside_the_job_has_its_address(void **state)
 		      "network-read", 60, "127.0.0.1:9000");
 }
 
+static void a_server_waits_for_clients(void **state)
+{
+	expect_answer(waits_for(1200 * MS,
+				(struct put_wait){
+					.call = "accept4", .by = "thread", .by_pid = 77, .by_comm = "client" }),
+		      "no-requests", 60, "clients to connect");
+}
+
 static void a_few_packets_are_no_cause(void **state)
 {
 	expect_not(waits_for(200 * MS, (struct put_wait){ NET }), "network-read");
@@ -1035,6 +1043,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_server_has_its_name),
 		IN_TREE(a_server_beside_the_job_has_its_address),
+		IN_TREE(a_server_waits_for_clients),
 		IN_TREE(a_few_packets_are_no_cause),
 		IN_TREE(a_quota_is_no_contention),
 		IN_TREE(a_quota_of_v1_has_its_period_apart),
