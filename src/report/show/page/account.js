@@ -18,7 +18,7 @@ const Account = (() => {
 	const PAINTS = {
 		'cpu': 'work', 'cpu-read': 'cache', 'cpu-write': 'write', 'cpu-metadata': 'names', 'runq': 'runq', 'throttled': 'runq',
 		'disk-read': 'storage', 'disk-fault': 'storage', 'disk-write': 'write', 'disk-sync': 'write', 'disk-metadata': 'names',
-		'sleep': 'rest', 'poll': 'rest', 'timeout': 'rest', 'stopped': 'rest', 'signal': 'rest', 'unknown': 'unknown', 'unborn': 'unknown',
+		'sleep': 'rest', 'poll': 'rest', 'awaited': 'rest', 'client': 'rest', 'timeout': 'rest', 'stopped': 'rest', 'signal': 'rest', 'unknown': 'unknown', 'unborn': 'unknown',
 		'ending': 'unknown', 'unended': 'unknown', 'interrupt': 'unknown', 'other': 'unknown',
 	};
 	const WORDS = 6; /* parts that are told */
