@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/util.h"
 #include "stats/hist.h"
@@ -29,6 +30,7 @@ struct thread {
 	uint64_t save_ns, backward_ns; /* of that time, in checkpoint.save and in compute.backward */
 	uint64_t samples; /* of its batches */
 	int64_t epoch; /* from other regions than the step's own */
+	uint64_t unnumbered_ns; /* the begin of what ended its first step without an epoch; 0: there is none */
 	uint64_t steps;
 	struct step_region last; /* that ended a step, or will, if nothing around it does; without its texts */
 	bool last_waits;
@@ -91,18 +93,23 @@ static bool is(const char *text, uint32_t len, const char *want)
 	return len == strlen(want) && !memcmp(text, want, len);
 }
 
+/* Whether the last word of the region's name, behind a dot if there is one, is WORD, in whatever case. */
+static bool ends_in(const struct step_region *region, const char *word)
+{
+	const size_t len = strlen(word), at = region->name_len - len;
+
+	return region->name_len >= len && !strncasecmp(region->name + at, word, len) &&
+	       (!at || region->name[at - 1] == '.');
+}
+
 /* Does a region of this name end a step? A program that says "step" or "compute", in whatever category, means that. */
 static bool ends_step(const struct step_region *region)
 {
 	static const char *const ends[] = { "step", "compute" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		size_t len = strlen(ends[i]), at = region->name_len - len;
-
-		if (region->name_len >= len && !memcmp(region->name + at, ends[i], len) &&
-		    (!at || region->name[at - 1] == '.'))
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends_in(region, ends[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -118,9 +125,11 @@ static enum step_part part_of(const struct step_region *region)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (is(region->cat, region->cat_len, parts[i].cat))
+		if (region->cat_len == strlen(parts[i].cat) && !strncasecmp(region->cat, parts[i].cat, region->cat_len))
 			return parts[i].part;
-	return ends_step(region) ? STEP_COMPUTE : STEP_OTHER;
+	if (ends_step(region))
+		return STEP_COMPUTE;
+	return ends_in(region, "iter") ? STEP_FETCH : STEP_OTHER; /* DFTracer's iter(): the wait for an item */
 }
 
 static bool room_for_one(struct thread *thread)
@@ -348,6 +357,8 @@ static void step_end(struct phase_steps *steps, struct thread *thread, const str
 		steps->left_out++;
 		return;
 	}
+	if (step.epoch < 0 && !thread->unnumbered_ns)
+		thread->unnumbered_ns = region->begin_ns;
 	add_to_trainer(steps, thread, region, &step, !sum->n);
 	if (!sum->n) {
 		sum->begin_ns = step.begin_ns;
@@ -414,6 +425,12 @@ static void epoch_end(struct phase_steps *steps, const struct step_region *regio
 			steps->slowest[i].epoch = region->epoch;
 }
 
+/* Whether the region has the epoch of the steps within it, which have none, as DLIO's training has. */
+static bool is_around(const struct thread *thread, const struct step_region *region)
+{
+	return region->epoch >= 0 && thread->unnumbered_ns && region->begin_ns <= thread->unnumbered_ns;
+}
+
 void phase_steps_take(struct phase_steps *steps, const struct step_region *region)
 {
 	struct thread *thread = table_get(&steps->threads, region->pid << 32 | (uint32_t)region->tid);
@@ -432,6 +449,9 @@ void phase_steps_take(struct phase_steps *steps, const struct step_region *regio
 	if (is(region->cat, region->cat_len, "pipeline") && is(region->name, region->name_len, "epoch")) {
 		epoch_end(steps, region);
 		thread->first.any = thread->first.starts = false;
+	} else if (part == STEP_OTHER && is_around(thread, region)) {
+		epoch_end(steps, region);
+		thread->unnumbered_ns = 0;
 	}
 	if (part == STEP_OTHER) /* regions around steps, such as an epoch, and those that are no part of a step */
 		return;
@@ -457,7 +477,7 @@ void phase_steps_take(struct phase_steps *steps, const struct step_region *regio
 		thread->backward_ns += own_ns;
 	if (part == STEP_COMPUTE)
 		thread->samples += region->samples;
-	if (region->epoch >= 0)
+	if (region->epoch >= 0 && part != STEP_CHECKPOINT) /* which may be of the epoch before */
 		thread->epoch = region->epoch;
 	if (!is_step)
 		return;

@@ -77,6 +77,43 @@ static void a_name_that_ends_in_compute_or_step_is_one(void **state)
 	assert_int_equal(steps.slowest[0].number + steps.slowest[1].number + steps.slowest[2].number, 1 + 2 + 8);
 }
 
+/* DLIO's epochs: the region around their steps has the number, and so has a checkpoint of the epoch before. */
+static void a_region_around_steps_gives_them_its_epoch(void **state)
+{
+	for (unsigned int epoch = 1; epoch <= 2; epoch++) {
+		const uint64_t at = 1000 * epoch;
+
+		for (unsigned int i = 1; i <= 3; i++) {
+			ends(PID, "dlio_benchmark", "loop.iter", at + 100 * i, at + 100 * i + 30, -1, i);
+			ends(PID, "ai_framework", "TorchFramework.compute", at + 100 * i + 30, at + 100 * i + 80, -1,
+			     i);
+		}
+		ends(PID, "app", "too.late", at + 240, at + 390, 9, -1); /* the near miss: around the last step alone */
+		ends(PID, "dlio_benchmark", "DLIOBenchmark._train", at + 90, at + 400, epoch, -1);
+		ends(PID, "checkpoint", "save", at + 410, at + 420, epoch, -1);
+	}
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 2);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(steps.sums[i].epoch, i + 1);
+		assert_int_equal(steps.sums[i].n, 3);
+		assert_int_equal(steps.sums[i].part_ns[STEP_FETCH], 3 * 30);
+		assert_int_equal(steps.sums[i].part_ns[STEP_COMPUTE], 3 * 50);
+	}
+	for (unsigned int i = 0; i < steps.n_slowest; i++)
+		assert_in_range(steps.slowest[i].epoch, 1, 2);
+}
+
+static void categories_and_names_count_without_case(void **state)
+{
+	ends(PID, "DATALOADER", "fetch", 100, 120, -1, -1);
+	ends(PID, "Compute", "Forward", 120, 140, -1, -1);
+	ends(PID, "COMPUTE", "Step", 140, 145, -1, 1);
+	phase_steps_end(&steps);
+	assert_int_equal(steps.n_sums, 1);
+	expect_parts(steps.sums[0].part_ns, 20, 25, 0, 0, 0);
+}
+
 static void a_step_is_the_sum_of_its_parts(void **state)
 {
 	ends(PID, "data", "item", 110, 120, -1, -1);
@@ -386,6 +423,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_name_that_ends_in_compute_or_step_is_one, make, drop),
+		cmocka_unit_test_setup_teardown(a_region_around_steps_gives_them_its_epoch, make, drop),
+		cmocka_unit_test_setup_teardown(categories_and_names_count_without_case, make, drop),
 		cmocka_unit_test_setup_teardown(a_step_is_the_sum_of_its_parts, make, drop),
 		cmocka_unit_test_setup_teardown(samples_of_its_batches_are_a_steps, make, drop),
 		cmocka_unit_test_setup_teardown(what_follows_the_last_step_counts, make, drop),
