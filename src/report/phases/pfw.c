@@ -473,6 +473,7 @@ void pfw_end(struct pfw *pfw, void (*take)(void *ctx, const struct step_region *
 				  .epoch = v->epoch,
 				  .number = v->step,
 				  .samples = v->samples,
+				  .bytes = -1,
 			  });
 	}
 }

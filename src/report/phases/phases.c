@@ -47,6 +47,7 @@ struct phases *phases_new(void)
 	table_init(&p->open, sizeof(struct begun), PHASES_MAX);
 	table_init(&p->lasting, sizeof(struct begun), LASTING_MAX);
 	phase_steps_init(&p->steps);
+	region_sums_init(&p->region_sums);
 	return p;
 }
 
@@ -67,6 +68,7 @@ void phases_free(struct phases *phases)
 	epoch_groups_free(&phases->near);
 	phase_workers_free(&phases->workers);
 	phase_steps_free(&phases->steps);
+	region_sums_free(&phases->region_sums);
 	free(phases->ends.v);
 	free(phases->recorded.v);
 	free(phases->all.v);

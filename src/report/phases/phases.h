@@ -16,6 +16,7 @@
 
 #include "applog/entry.h"
 #include "report/phases/epochs.h"
+#include "report/phases/region_sums.h"
 #include "report/phases/step_lines.h"
 #include "report/phases/steps.h"
 #include "report/phases/workers.h"
@@ -89,6 +90,7 @@ struct phases {
 	struct step_lines step_lines;
 	struct phase_workers workers;
 	struct phase_steps steps;
+	struct region_sums region_sums;
 	struct {
 		uint64_t begin_ns, end_ns;
 		bool begins, ends;

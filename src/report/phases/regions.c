@@ -38,7 +38,7 @@ struct regions_read {
 	struct phase_reader *r;
 	struct table ranks; /* 1 + ordinal, by process */
 	struct table epochs; /* struct epoch, by number */
-	unsigned int ts, pid, tid, cat, name, lat, ret, epoch, step, args;
+	unsigned int ts, pid, tid, cat, name, lat, ret, epoch, step, bytes, lane, args;
 	bool has_epochs; /* as regions */
 	uint64_t bad_rows, ended; /* processes that marked no more from some time on */
 };
@@ -90,11 +90,11 @@ static int64_t number_of(const struct reader_row *row, unsigned int column)
 	return reader_u64(reader_field(row, column), &n) && n <= INT64_MAX ? (int64_t)n : -1;
 }
 
-/* Returns the number of samples that ARGS name: key=value pairs with the newlines between them escaped; 0: none. */
-static uint64_t samples_of(struct reader_field args)
+/* Returns the number that ARGS have behind KEY ("samples="): pairs with the newlines between them escaped; -1: none. */
+static int64_t number_in(struct reader_field args, const char *key)
 {
-	static const char key[] = "samples=", newline[] = "\\012";
-	const size_t key_len = sizeof(key) - 1, newline_len = sizeof(newline) - 1;
+	static const char newline[] = "\\012";
+	const size_t key_len = strlen(key), newline_len = sizeof(newline) - 1;
 	uint64_t n;
 
 	while (args.len) {
@@ -102,12 +102,18 @@ static uint64_t samples_of(struct reader_field args)
 		size_t len = end ? (size_t)(end - args.p) : args.len, whole = MIN(len + newline_len, args.len);
 
 		if (len > key_len && !memcmp(args.p, key, key_len) &&
-		    reader_u64((struct reader_field){ args.p + key_len, len - key_len }, &n))
-			return n;
+		    reader_u64((struct reader_field){ args.p + key_len, len - key_len }, &n) && n <= INT64_MAX)
+			return (int64_t)n;
 		args.p += whole;
 		args.len -= whole;
 	}
-	return 0;
+	return -1;
+}
+
+/* What is no region: an instant, a fact. */
+static bool is_point(struct reader_field cat)
+{
+	return reader_is(cat, "mark") || reader_is(cat, "meta");
 }
 
 /* Takes a region. UNFINISHED: it has not ended. */
@@ -116,6 +122,8 @@ static void take_region(struct regions_read *read, const struct step_region *reg
 	const struct reader_field cat = { region->cat, region->cat_len }, name = { region->name, region->name_len };
 
 	phase_steps_take(&read->r->phases->steps, region);
+	if (!is_point(cat))
+		region_sums_take(&read->r->phases->region_sums, region);
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (!reader_is(cat, known[i].cat) || !reader_is(name, known[i].name))
 			continue;
@@ -140,6 +148,8 @@ static void take_region(struct regions_read *read, const struct step_region *reg
 static bool take(struct regions_read *read, const struct reader_row *row)
 {
 	struct reader_field cat = reader_field(row, read->cat), name = reader_field(row, read->name);
+	struct reader_field args = reader_field(row, read->args);
+	int64_t bytes = number_of(row, read->bytes);
 	uint64_t end_ns, lat_ns, pid, tid;
 
 	if (!reader_u64(reader_field(row, read->ts), &end_ns) || !reader_u64(reader_field(row, read->lat), &lat_ns) ||
@@ -159,7 +169,10 @@ static bool take(struct regions_read *read, const struct reader_row *row)
 			    .end_ns = end_ns,
 			    .epoch = number_of(row, read->epoch),
 			    .number = number_of(row, read->step),
-			    .samples = samples_of(reader_field(row, read->args)),
+			    .samples = (uint64_t)MAX(number_in(args, "samples="), 0),
+			    .lane = (uint64_t)(number_of(row, read->lane) + 1),
+			    /* DFTracer's programs say it so */
+			    .bytes = bytes < 0 ? number_in(args, "image_size=") : bytes,
 		    },
 		    reader_is(reader_field(row, read->ret), "?"));
 	return true;
@@ -204,6 +217,8 @@ static void read_rows(struct regions_read *read, int dirfd)
 	read->ret = reader_column(&rd, "RET");
 	read->epoch = reader_column(&rd, "EPOCH");
 	read->step = reader_column(&rd, "STEP");
+	read->bytes = reader_column(&rd, "BYTES");
+	read->lane = reader_column(&rd, "LANE");
 	read->args = reader_column(&rd, "ARGS");
 	while ((got = reader_next(&rd, &row)) > 0)
 		read->bad_rows += !take(read, &row);
@@ -285,6 +300,11 @@ void phase_regions_read(struct phase_reader *reader, int dirfd)
 	read_rows(&x, dirfd);
 	read_joined(&x, dirfd);
 	phase_steps_end(&reader->phases->steps);
+	region_sums_end(&reader->phases->region_sums);
+	if (reader->phases->region_sums.left_out)
+		phase_note(reader, "regions: the table of them has the first %u names and leaves out %s",
+			   REGION_SUMS_MAX,
+			   FMT_N(reader->phases->region_sums.left_out, "region of others", "regions of others"));
 	if (!x.has_epochs)
 		put_epochs(&x);
 	drop_single_rank(&x, first);

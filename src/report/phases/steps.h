@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "report/phases/skew.h"
+#include "report/phases/step_region.h"
 #include "report/phases/step_times.h"
 #include "stats/spans.h"
 #include "stats/table.h"
@@ -83,15 +84,6 @@ struct phase_steps {
 	uint64_t left_out; /* steps of more epochs and threads than there is room for */
 	struct table threads, by_epoch;
 	size_t spans_room; /* of all sets of spans */
-};
-
-/* A region, as its row has it. */
-struct step_region {
-	const char *cat, *name;
-	uint32_t cat_len, name_len;
-	uint64_t pid, tid, begin_ns, end_ns;
-	int64_t epoch, number; /* -1: not given */
-	uint64_t samples; /* 0: not given */
 };
 
 void phase_steps_init(struct phase_steps *s);

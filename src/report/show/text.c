@@ -250,6 +250,7 @@ const struct view_section report_sections[] = {
 	{ &view_epochs, .text = epochs_text, .has = has_why },
 	{ &view_epoch_sizes, .text = no_text },
 	{ &view_epoch_files, .text = no_text },
+	{ &view_regions },
 	{ &view_steps },
 	{ &view_slowest_steps },
 	{ &view_overlap },

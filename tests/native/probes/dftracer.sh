@@ -28,6 +28,18 @@ cmp -s got wanted || fail "rows: $(diff wanted got)"
 equal "processes" "$(sed 1,2d "$t/regions.out" | cut -f 3 | sort -u | grep -c .)" 2
 equal "said by two processes" "$(said err)" 1
 grep -q 'no_such_method (2), DFTRACER_LOG_FILE' err || fail "counted: $(cat err)"
+"$DLT" report --json "$t" >report.json || fail "report --json"
+python3 - report.json "$t/regions.out" <<'PY' || fail "the report's table of regions"
+import json, sys
+
+of = {}
+for row in open(sys.argv[2]).read().splitlines()[2:]:
+    f = row.split("\t")
+    of.setdefault((f[5], f[6]), []).append((int(f[7]), f[2]))
+got = {(r["cat"], r["name"]): (r["count"], r["total_ns"], r["max_ns"], r["processes"]) for r in json.load(open(sys.argv[1]))["regions"]}
+want = {name: (len(all), sum(n for n, _ in all), max(n for n, _ in all), len({pid for _, pid in all})) for name, all in of.items()}
+assert got == want and want[("COMPUTE", "posix_calls")][3] == 2, (got, want)
+PY
 
 PYTHONPATH=$package timeout 60 python3 -m dltraced "$program" two 2>err || fail "-m dltraced: status $?: $(cat err)"
 equal "said" "$(said err)" 1

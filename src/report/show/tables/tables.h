@@ -38,6 +38,8 @@ extern const struct view view_files_by_bytes, view_files_by_time, view_files_by_
 	view_files_shared, view_uses_by_bytes, view_uses_by_time, view_shm, view_classes, view_logs;
 /* peers.c */
 extern const struct view view_network;
+/* regions.c */
+extern const struct view view_regions;
 /* processes.c */
 extern const struct view view_processes, view_medians, view_process_histograms, view_histograms, view_histogram_counts;
 /* Prints view_histograms for a terminal: a table of latencies and one of sizes. */
