@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * export -f parquet and duckdb: makes a script that uses the views of `dltraced probes --duckdb', and runs it by the
- * command duckdb. So dltraced needs no writer of Parquet, and no library for that.
+ * command duckdb, or by DuckDB's package for Python. So dltraced needs no writer of Parquet, and no library for that.
  */
 #include "cmd/export_duckdb.h"
 
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/exit_codes.h"
 #include "base/log.h"
@@ -268,17 +269,33 @@ static int make_folders(const struct target *target)
 	return res;
 }
 
-static bool is_installed(void)
+/* Not from the current folder: whoever writes there need not be who exports. */
+#define PYTHON(code) "python3 -c '\nimport sys\nsys.path[:] = filter(None, sys.path)\n" code "'"
+
+/* What runs a script, the first that is there. The commands are constant. */
+static const struct engine {
+	const char *is_there, *run;
+} engines[] = {
+	{ "command -v duckdb >/dev/null 2>&1", "duckdb -bail" },
+	{ PYTHON("import importlib.util\nsys.exit(not importlib.util.find_spec(\"duckdb\"))") " >/dev/null 2>&1",
+	  PYTHON("import duckdb\ntry:\n    duckdb.connect().execute(sys.stdin.read())\n"
+		 "except duckdb.Error as error:\n    sys.exit(str(error))") },
+};
+
+static const struct engine *find_engine(void)
 {
-	return system("command -v duckdb >/dev/null 2>&1") == 0; /* NOLINT(cert-env33-c): the command is constant */
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++)
+		if (system(engines[i].is_there) == 0) /* NOLINT(cert-env33-c) */
+			return &engines[i];
+	return NULL;
 }
 
-static int run_script(struct target *target, bool parquet)
+static int run_script(struct target *target, const struct engine *engine, bool parquet)
 {
 	if (parquet && make_folders(target) < 0)
 		return EXIT_DLTRACED;
 	signal(SIGPIPE, SIG_IGN); /* if duckdb ends early, its own message says why */
-	target->out = popen("duckdb -bail", "w"); /* NOLINT(cert-env33-c): likewise */
+	target->out = popen(engine->run, "w"); /* NOLINT(cert-env33-c) */
 	if (!target->out)
 		return EXIT_DLTRACED;
 	put_script(target, parquet);
@@ -288,9 +305,22 @@ static int run_script(struct target *target, bool parquet)
 	return EXIT_DLTRACED;
 }
 
+/* A script that nobody reads is none. */
+static int print_script(const struct target *target, bool parquet)
+{
+	const bool terminal = isatty(STDOUT_FILENO);
+
+	if (!terminal)
+		put_script(target, parquet);
+	log_err("-f %s: DuckDB is not installed here: pip install duckdb, or install its command%s",
+		parquet ? "parquet" : "duckdb", terminal ? "" : "; its script is on standard output");
+	return EXIT_FAILURE;
+}
+
 int export_duckdb(const struct export_options *options, bool parquet)
 {
 	const int n = options->n_dirs;
+	const struct engine *engine = find_engine();
 	struct target t = { .out = stdout,
 			    .o = options,
 			    .path = options->out,
@@ -308,12 +338,8 @@ int export_duckdb(const struct export_options *options, bool parquet)
 		res = times_init(&t.times, &options->times, options->dirs, (unsigned int)n);
 	if (res < 0) {
 		res = EXIT_DLTRACED;
-	} else if (is_installed()) {
-		res = run_script(&t, parquet);
 	} else {
-		put_script(&t, parquet);
-		log_info("duckdb is not installed here: its script is on standard output, for `duckdb -bail' where it "
-			 "is");
+		res = engine ? run_script(&t, engine, parquet) : print_script(&t, parquet);
 	}
 	for (int i = 0; t.hosts && i < n; i++)
 		free(t.hosts[i]);

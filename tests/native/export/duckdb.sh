@@ -1,19 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Export as Parquet files and as a database of DuckDB. Without the command duckdb, the script for it is printed, and a
-# message says so. With it, the command gets exactly that script, with each file of each host once, and if it fails,
-# dltraced fails. Where Python has DuckDB (build/peers-exports, or the first on PATH), it runs the script, and the sums
-# are those of the rows. Needs no root.
+# Export as Parquet files and as a database of DuckDB. Without the command duckdb and its package for Python a message says
+# so, the status is 1, and the script is printed unless on a terminal. The command gets exactly that script, with each file
+# of each host once, and if it fails, dltraced fails. Where Python has DuckDB (build/peers-exports, or the first on PATH),
+# that runs the script, and the sums are those of the rows; a duckdb.py in the current folder does not. Needs no root.
 . "${0%/*}/../lib.sh"
 golden=$here/../golden
 cp -r "$golden/trace-small" second
 mkdir stand-in
 bare=$TMPDIR/stand-in:/usr/sbin:/usr/bin:/sbin:/bin
-! PATH=$bare command -v duckdb >/dev/null || skip "a machine without duckdb"
+! PATH=$bare command -v duckdb >/dev/null && ! PATH=$bare python3 -c 'import duckdb' 2>/dev/null || skip "a machine without duckdb"
 
-PATH=$bare "$DLT" export "$golden/trace-small" second -f parquet -o out >script 2>err || fail "status $?"
-grep -q 'duckdb is not installed here' err || fail "$(cat err)"
+echo 'open("imported", "w")' >duckdb.py
+status=0
+PATH=$bare "$DLT" export "$golden/trace-small" second -f parquet -o out >script 2>err || status=$?
+equal "status without DuckDB" $status 1
+grep -q 'DuckDB is not installed here: pip install duckdb' err || fail "$(cat err)"
+[ ! -e imported ] || fail "the folder's duckdb.py was run"
+rm duckdb.py
+PATH=$bare python3 "$here/terminal.py" /dev/null 200 "$DLT" export second -f parquet -o out >screen && fail "on a terminal: status 0"
+equal "lines on a terminal" "$(wc -l <screen)" 1
+grep -q 'DuckDB is not installed here' screen || fail "$(cat screen)"
 [ ! -e out ] || fail "a folder without duckdb"
 equal "files in the script" "$(grep -c '^COPY ' script)" $((2 * $(find "$golden/trace-small" -name '*.out' | wc -l)))
 grep -q "TO 'out/host=node1#2/vfs_rw.parquet'" script || fail "no name for the second folder of a host"
@@ -33,7 +41,9 @@ grep -q 'duckdb failed' err || fail "$(cat err)"
 python=$here/../../build/peers-exports/bin/python3
 [ -x "$python" ] || python=python3
 "$python" -c 'import duckdb' 2>/dev/null || { echo "note: without DuckDB"; exit 0; }
-printf '#!/bin/sh\nexec "%s" -c "import sys, duckdb; duckdb.connect().execute(sys.stdin.read())"\n' "$python" >stand-in/duckdb
+rm stand-in/duckdb
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >stand-in/python3
+chmod +x stand-in/python3
 rm -rf out
 PATH=$bare "$DLT" export "$golden/trace-small" second -f parquet -o out 2>err || fail "DuckDB: $(cat err)"
 PATH=$bare "$DLT" export "$golden/trace-small" second -f duckdb -o out.duckdb 2>err || fail "DuckDB: $(cat err)"
