@@ -72,6 +72,7 @@ bool report_row_files(struct scan *s)
 					      f->type == REPORT_DIR && report_is_software(scan_field(s, COL_REALPATH));
 	s->report->uses_fuse |= report_is_fuse(fstype);
 	f->inside = path_filter_has(s->report, scan_field(s, COL_REALPATH));
+	f->unlisted = path_filter_unlists(s->report, scan_field(s, COL_REALPATH));
 	s->report->uses_uring |= f->type == REPORT_ANON && scan_is(s, COL_REALPATH, "anon_inode:[io_uring]");
 	if (s->report->datasets)
 		report_datasets_file(s->report, f, scan_field(s, COL_REALPATH));

@@ -156,14 +156,19 @@ def _relation(relation: Any) -> str:
 
 
 _dirs_sent: set[str] = set()
+ALL_FILES = "all"
+DIR_BYTES = 120  # a row has no more
 
 
 def _data_dirs(dirs: Any) -> None:
-    """Tells the trace, so that a report may leave out other files: the record is whole."""
-    named = text(dirs) if dirs else ""
-    if named and named not in _dirs_sent and named != "all":
-        _dirs_sent.add(named)
-        meta("DFTRACER_DATA_DIR", named)
+    """Each of them is in the trace, so that lists of files in the report leave out others: the record is whole."""
+    for named in (text(dirs) if dirs else "").split(":"):
+        path = os.path.realpath(named) if named and named != ALL_FILES else named
+        if len(path.encode("utf-8", "replace")) > DIR_BYTES:
+            path = ALL_FILES
+        if path and path not in _dirs_sent:
+            _dirs_sent.add(path)
+            meta("DFTRACER_DATA_DIR", path)
 
 
 class dft_fn(Lenient):  # noqa: N801 - its name

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "report/phases/phases.h"
 #include "report/scan/scan.h"
 
 /* Removes `//', `.' and `..', which no path of the kernel has. A link before `..' is not followed. */
@@ -77,6 +78,11 @@ bool path_filter_has(const struct report *r, struct reader_field f)
 	len = strlen(r->only.path);
 	return f.len >= len && f.len && f.p[0] == '/' && memcmp(f.p, r->only.path, len) == 0 &&
 	       (f.len == len || f.p[len] == '/');
+}
+
+bool path_filter_unlists(const struct report *r, struct reader_field f)
+{
+	return r->phases && !r->only.path && !data_dirs_have(&r->phases->data_dirs, f.p, f.len);
 }
 
 void path_filter_note(struct report *r)

@@ -12,6 +12,8 @@
 int path_filter_init(struct report *report, const char *path);
 /* Whether the path F is inside; always true without a PATH. */
 bool path_filter_has(const struct report *r, struct reader_field f);
+/* Whether lists of files leave out that with the path F: the program has named other folders, and the user none. */
+bool path_filter_unlists(const struct report *r, struct reader_field f);
 /* Adds notes: what --path does not restrict, and whether nothing was found. */
 void path_filter_note(struct report *r);
 

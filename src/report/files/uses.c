@@ -121,8 +121,11 @@ static unsigned int pick_uses(struct report *report, struct report_top_use *top,
 
 	for (uint32_t i = 0; i < table->n; i++) {
 		const struct report_use *use = table_at(table, i);
-		struct report_top_use *at = key(use) ? TOP_PLACE(top, n, REPORT_TOP, e, key(&e->sum), key(use)) : NULL;
+		const struct report_file *file = table_find(&report->files, report_pair_fid(table->keys[i]));
+		struct report_top_use *at = NULL;
 
+		if (key(use) && !(file && file->unlisted))
+			at = TOP_PLACE(top, n, REPORT_TOP, e, key(&e->sum), key(use));
 		if (at)
 			*at = (struct report_top_use){
 				.pid = report_pair_pid(table->keys[i]),

@@ -69,6 +69,7 @@ void phases_free(struct phases *phases)
 	phase_workers_free(&phases->workers);
 	phase_steps_free(&phases->steps);
 	region_sums_free(&phases->region_sums);
+	data_dirs_free(&phases->data_dirs);
 	free(phases->ends.v);
 	free(phases->recorded.v);
 	free(phases->all.v);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "applog/entry.h"
+#include "report/phases/data_dirs.h"
 #include "report/phases/epochs.h"
 #include "report/phases/region_sums.h"
 #include "report/phases/step_lines.h"
@@ -91,6 +92,7 @@ struct phases {
 	struct phase_workers workers;
 	struct phase_steps steps;
 	struct region_sums region_sums;
+	struct data_dirs data_dirs;
 	struct {
 		uint64_t begin_ns, end_ns;
 		bool begins, ends;

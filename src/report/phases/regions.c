@@ -157,6 +157,8 @@ static bool take(struct regions_read *read, const struct reader_row *row)
 	    lat_ns > end_ns)
 		return false;
 	read->ended += reader_is(cat, "meta") && reader_is(name, "dltraced.regions");
+	if (reader_is(cat, "meta") && reader_is(name, "DFTRACER_DATA_DIR"))
+		data_dirs_add(&read->r->phases->data_dirs, args.p, args.len);
 	take_region(read,
 		    &(const struct step_region){
 			    .cat = cat.p,

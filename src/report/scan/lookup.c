@@ -60,7 +60,7 @@ unsigned int report_pick_files(struct report *report, struct report_top_file *to
 		const struct report_file *f = table_at(&report->files, i);
 		struct report_top_file *at = NULL;
 
-		if (report_is_file(f->type) && key(f))
+		if (report_is_file(f->type) && !f->unlisted && key(f))
 			at = TOP_PLACE(top, n, REPORT_TOP, e, key(&e->sum), key(f));
 		if (at)
 			*at = (struct report_top_file){ .fid = report->files.keys[i], .sum = *f };

@@ -115,6 +115,7 @@ struct report_file {
 	uint8_t type, medium;
 	uint8_t stream; /* 1 + its class in streams, 0: a file with data */
 	bool log, inside; /* a log, by its name; inside --path */
+	bool unlisted; /* outside of the folders that the program has named as those of its data */
 	bool data; /* by its name neither a program, nor source code, nor a file of the system */
 	bool software; /* by its name one of these; set for folders, too */
 	bool written_back; /* by a request of bio.out */

@@ -80,9 +80,19 @@ static void window_json(const struct window *w, struct json *j)
 	json_end(j);
 }
 
+static void listed_json(const struct data_dirs *dirs, struct json *j)
+{
+	json_array(j, "listed");
+	for (unsigned int i = 0; i < dirs->n; i++)
+		json_str(j, NULL, dirs->path[i]);
+	json_end(j);
+}
+
 void report_only_json(const struct report *r, struct json *j)
 {
 	window_json(&r->manifest.window, j);
+	if (!r->only.path && r->phases && data_dirs_any(&r->phases->data_dirs))
+		listed_json(&r->phases->data_dirs, j);
 	if (!r->only.path)
 		return;
 	json_object(j, "only");

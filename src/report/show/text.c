@@ -66,6 +66,21 @@ static void fact(FILE *out, const char *label, const char *value)
 	text_fact(out, FACT_WIDTH, label, value);
 }
 
+/* The folders to which lists of files are restricted. */
+static void fact_listed(const struct report *report, FILE *out)
+{
+	const struct data_dirs *dirs = report->phases ? &report->phases->data_dirs : NULL;
+
+	if (!dirs || !data_dirs_any(dirs) || report->only.path)
+		return;
+	fprintf(out, FACT_LABEL "files at or below", "listed");
+	for (unsigned int i = 0; i < dirs->n; i++) {
+		fputs(i ? ", " : " ", out);
+		fmt_text(out, dirs->path[i], 0);
+	}
+	fputs(" (DFTRACER_DATA_DIR); --path lists others\n", out);
+}
+
 /* A command may have 100 KB, as a program for an interpreter has. */
 static void fact_command(const char *command, FILE *out)
 {
@@ -82,6 +97,7 @@ static void facts(const struct report *report, FILE *out)
 
 	fact(out, "trace", report->dir);
 	text_only(report, "only         ", "; disks are whole", out);
+	fact_listed(report, out);
 	fact_command(report_command(report), out);
 	fact(out, "user", manifest_facts->user);
 	fact(out, "host", manifest_facts->host);

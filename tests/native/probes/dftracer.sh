@@ -55,6 +55,37 @@ DFTRACER_ENABLE=0 trace -P regions,time_align -- python3 "$program" four 2>err |
 equal "rows where it is off" "$(rows | grep -c .)" 0
 equal "said where it is off" "$(said err)" 0
 
+# The report lists files of DFTRACER_DATA_DIR alone, by their last names; the trace and all sums have the others, too.
+mkdir five named
+ln -s named link
+: >named/other
+cat >dirs.py <<'PY'
+import sys, time
+from dftracer.python import dftracer
+
+log = dftracer.initialize_log(None, None, -1)
+for path in ("named/a", "five/b"):
+    with open(path, "w") as f:
+        f.write("x" * 4096)
+time.sleep(0.6)
+PY
+DFTRACER_DATA_DIR=link/:./nowhere trace -P regions,time_align,open,vfs_rw,close -- python3 dirs.py 2>err || fail "DATA_DIR: status $?: $(cat err)"
+"$DLT" report --json "$t" >report.json || fail "report --json"
+"$DLT" report --full "$t" >report.txt || fail "report --full"
+python3 - report.json "$(pwd -P)" <<'PY' || fail "DATA_DIR: $(cat report.txt)"
+import json, sys
+
+report, here = json.load(open(sys.argv[1])), sys.argv[2]
+assert report["listed"] == [f"{here}/named", f"{here}/nowhere"], report["listed"]
+for name in ("files_by_bytes", "files_by_time", "files_by_written", "files_by_opens"):
+    assert [f["path"] for f in report[name]] == [f"{here}/named/a"], (name, report[name])
+assert sum(p["writes"]["bytes"] for p in report["probes"] if p["name"] == "vfs_rw") >= 2 * 4096
+PY
+grep -q "^listed .*files at or below $(pwd -P)/named, .*/nowhere (DFTRACER_DATA_DIR)" report.txt || fail "no line: $(cat report.txt)"
+"$DLT" report --json --path / "$t" | python3 -c 'import json, sys
+report = json.load(sys.stdin)
+assert "listed" not in report and any(f["path"].endswith("/five/b") for f in report["files_by_written"]), report["files_by_written"]' || fail "--path /"
+
 cat >numbers.py <<'PY'
 from dftracer.python import TagDType, TagValue, ai, dft_fn, dftracer
 
