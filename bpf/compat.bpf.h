@@ -131,6 +131,25 @@ static __always_inline __u64 inode_ino(struct inode *inode)
 #error "this architecture's registers are not known yet"
 #endif
 
+/* Whether a thread's call came by the 32-bit entry, whose numbers mean other calls: a bit of its thread_info. */
+#ifdef __TARGET_ARCH_x86
+#define COMPAT_IN status
+#define COMPAT_BIT 2 /* TS_COMPAT, asm/thread_info.h: of this call */
+#else
+#define COMPAT_IN flags
+#define COMPAT_BIT (1U << 22) /* TIF_32BIT, asm/thread_info.h: of all calls of the program */
+#endif
+
+/*
+ * For functions of a program that makes tail calls. On arm64 the kernel accepts these only from 6.0 on (commit
+ * d4609a5d8c70), of which its BTF says nothing; kernels with loads through casts are newer than that.
+ */
+#if defined(__TARGET_ARCH_x86) || DLT_DIRECT
+#define BESIDE_TAIL_CALLS __noinline
+#else
+#define BESIDE_TAIL_CALLS __always_inline
+#endif
+
 /* REGS is a typed pointer (fentry, tp_btf): plain loads on every kernel. */
 static __always_inline void call_args(__u64 args[6], const struct pt_regs *regs)
 {

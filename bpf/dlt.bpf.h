@@ -188,14 +188,10 @@ static __always_inline bool target_has(__u32 tgid)
 	return dlt_cfg.all ? !set && tgid != 0 : set;
 }
 
-/* x86: whether the call came by the 32-bit entry, whose numbers mean other calls. */
+/* Whether the call came by the 32-bit entry, whose numbers mean other calls. */
 static __always_inline bool call_is_compat(struct task_struct *task)
 {
-#ifdef __TARGET_ARCH_x86
-	return KLOAD(task, thread_info.status) & 2; /* TS_COMPAT, asm/thread_info.h */
-#else
-	return false;
-#endif
+	return KLOAD(task, thread_info.COMPAT_IN) & COMPAT_BIT;
 }
 
 /* --- calls in flight -------------------------------------------------------------------------- */

@@ -9,7 +9,12 @@
 #include <string.h>
 
 #define PEEK_LOW 4096UL
-#define PEEK_HIGH (1UL << 47) /* of user space, where addresses have 48 bits; what is above is not read */
+/* Of user space, where addresses have 48 bits, half of them the kernel's on x86-64. What is above is not read. */
+#ifdef __x86_64__
+#define PEEK_HIGH (1UL << 47)
+#else
+#define PEEK_HIGH (1UL << 48)
+#endif
 
 struct peek_word {
 	const char *at;

@@ -35,7 +35,7 @@ enum call_args_in {
 };
 
 /* Returns the entry of TID's call in the overflow hash, for a slot that another thread holds, or NULL. */
-static __noinline struct dlt_call *call_overflow(__u32 tid)
+static BESIDE_TAIL_CALLS struct dlt_call *call_overflow(__u32 tid)
 {
 	static const struct dlt_call empty;
 	struct dlt_call *call = bpf_map_lookup_elem(&dlt_overflow, &tid);
@@ -65,7 +65,7 @@ static __always_inline bool call_is_region(const void *args, enum call_args_in i
  * A tracer that replaces a call's result sets its number to -1, at the begin and at the end: which call it was is not
  * known. A program can make such a call itself.
  */
-static __noinline int count_injected(void)
+static BESIDE_TAIL_CALLS int count_injected(void)
 {
 	struct dlt_stats *st = target_has(bpf_get_current_pid_tgid() >> 32) ? stats_of(DLT_NO_PROBE) : NULL;
 
@@ -160,7 +160,7 @@ static __always_inline bool call_is_traced(long nr)
  * Nor has a call that began before the trace: so the thread's slot must show that its process has made one since. The
  * ends of calls by function are not seen where the function has not run.
  */
-static __noinline int count_refused(__u32 nr)
+static BESIDE_TAIL_CALLS int count_refused(__u32 nr)
 {
 	const __u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct task_struct *task = task_current();

@@ -105,16 +105,21 @@ int HELD_PROG(access_kernel)
 	return 0;
 }
 
+/* Their context. Kernels of other architectures than x86 know neither the type nor the tracepoints. */
+struct trace_event_raw_exceptions___x86 {
+	unsigned long address, ip, error_code;
+} __attribute__((preserve_access_index));
+
 /* The same where the kernel would skip runs of the typed ones (dlt_cfg.perf). */
 SEC("tp/exceptions/page_fault_user")
-int access_user_perf(struct trace_event_raw_exceptions *ctx)
+int access_user_perf(struct trace_event_raw_exceptions___x86 *ctx)
 {
 	fault(ctx->address, (__s64)ctx->ip, flags_of(ctx->error_code));
 	return 0;
 }
 
 SEC("tp/exceptions/page_fault_kernel")
-int access_kernel_perf(struct trace_event_raw_exceptions *ctx)
+int access_kernel_perf(struct trace_event_raw_exceptions___x86 *ctx)
 {
 	fault(ctx->address, DLT_NONE, flags_of(ctx->error_code));
 	return 0;

@@ -15,7 +15,11 @@
 
 #define PF_EXITING 4 /* linux/sched.h */
 #define O_CLOEXEC 02000000 /* asm-generic/fcntl.h */
+#ifdef __TARGET_ARCH_arm64 /* asm/fcntl.h */
+#define O_LARGEFILE 0400000
+#else
 #define O_LARGEFILE 0100000
+#endif
 
 /* linux/mm.h; the bits of PROT_* are the same as VM_READ, VM_WRITE, VM_EXEC */
 #define VM_PROT 7

@@ -109,10 +109,13 @@ static __always_inline __u32 sum_of(struct task_struct *task, __u32 state)
 /* arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h, without a sanitizer in the kernel */
 #define STACK_BYTES 16384
 
-/* TASK's registers where the kernel has no bpf_task_pt_regs for them: saved at the end of its stack. */
+/*
+ * TASK's registers where the kernel has no bpf_task_pt_regs for them: saved at the end of its stack. As many as this
+ * kernel has: on arm64, newer ones save more.
+ */
 static __always_inline struct pt_regs *stack_regs(struct task_struct *task)
 {
-	return (struct pt_regs *)(BPF_CORE_READ(task, stack) + STACK_BYTES) - 1;
+	return (void *)((__u64)BPF_CORE_READ(task, stack) + STACK_BYTES - bpf_core_type_size(struct pt_regs));
 }
 
 static __always_inline struct pt_regs *task_regs(struct task_struct *task)
@@ -122,7 +125,7 @@ static __always_inline struct pt_regs *task_regs(struct task_struct *task)
 
 /*
  * Returns the call of TASK, which has stopped in the kernel. Exceptions leave -1 in its register
- * (arch/x86/entry/entry_64.S).
+ * (arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S).
  */
 static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 {
@@ -133,10 +136,8 @@ static __always_inline __u32 call_of(struct task_struct *task, __u32 state)
 		return DLT_SCHED_WORKER;
 	if (state & (__TASK_STOPPED | __TASK_TRACED))
 		return DLT_SCHED_STOPPED;
-#ifdef __TARGET_ARCH_x86
-	if (task->thread_info.status & 2) /* TS_COMPAT, asm/thread_info.h */
+	if (task->thread_info.COMPAT_IN & COMPAT_BIT)
 		return DLT_SCHED_COMPAT;
-#endif
 	return nr < 0 || nr >= DLT_SYSCALLS ? DLT_SCHED_FAULT : (__u32)nr;
 }
 

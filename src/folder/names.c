@@ -252,7 +252,7 @@ static size_t put_word(const struct names *names, char *dst, const char *s, size
 
 static bool is_separator(char c)
 {
-	return (c >= 0 && c <= ' ') || c == 0x7f || strchr("/=,:;\"'`()[]{}<>|&@#?!*$%+~\\", c);
+	return (unsigned char)c <= ' ' || c == 0x7f || strchr("/=,:;\"'`()[]{}<>|&@#?!*$%+~\\", c);
 }
 
 size_t names_put(const struct names *names, char *dst, const char *s, size_t len)

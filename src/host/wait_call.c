@@ -21,10 +21,12 @@ static bool no_third(const uint64_t arg[6])
 	return !arg[2];
 }
 
+#ifdef __NR_poll
 static bool third_is_endless(const uint64_t arg[6])
 {
 	return (int)arg[2] < 0;
 }
+#endif
 
 static bool fourth_is_endless(const uint64_t arg[6])
 {
