@@ -11,6 +11,7 @@
 #   make tarball         that to unpack and run, there too
 #   make python          wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
 #   make deps            install what building and testing need
+#   make ARCH=arm64      any of these for arm64 on another machine, in build/arm64: deps all workloads check-vm
 #   make clean           remove build/
 #   make help            this
 #
@@ -51,7 +52,7 @@ FUZZ         ?= 0
 LIBBPF_STATIC ?= 0
 VMLINUX_BTF  ?= /sys/kernel/btf/vmlinux
 CLANG        ?= clang
-STRIP        ?= $(if $(SANITIZERS),true,strip)
+STRIP        ?= $(if $(SANITIZERS),true,$(CROSS_COMPILE)strip)
 BPFTOOL      ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool /sbin/bpftool) bpftool)
 PKG_CONFIG   ?= pkg-config
 UPLOT_DIR    ?= src/report/show/page/node_modules/uplot/dist
@@ -59,11 +60,45 @@ V            ?= 0
 Q             = $(if $(filter 1,$(V)),,@)
 say           = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
 
-ZSTD := $(or $(ZSTD),$(shell $(PKG_CONFIG) --exists libzstd && echo 1 || echo 0))
-
 VERSION := $(shell scripts/version)
-ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
-B := build$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(TSAN)),/tsan)$(if $(filter 1,$(FUZZ)),/fuzz)
+NATIVE_ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/; s/s390x/s390/')
+# Not from the environment, where it is of a kernel that somebody builds.
+ifneq ($(origin ARCH),command line)
+ARCH := $(NATIVE_ARCH)
+endif
+# Another architecture than this machine's, or empty; its files are in a folder of build/.
+CROSS := $(if $(filter-out $(NATIVE_ARCH),$(ARCH)),$(ARCH))
+B := build$(if $(CROSS),/$(CROSS))$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(TSAN)),/tsan)$(if $(filter 1,$(FUZZ)),/fuzz)
+
+# The compiler and the emulator for arm64, the libraries and a kernel's types of scripts/sysroot (SYSROOT: another folder
+# with usr/ and vmlinux.btf). All of them are for a build on another machine; there is no need of them on arm64 itself.
+ifneq ($(CROSS),)
+$(if $(filter arm64,$(CROSS)),,$(error ARCH=$(CROSS) on $(NATIVE_ARCH): only arm64 can be built on another machine))
+CROSS_COMPILE ?= aarch64-linux-gnu-
+ifeq ($(filter clean deps help,$(MAKECMDGOALS))$(origin SYSROOT),undefined)
+SYSROOT := $(shell scripts/sysroot $(CROSS))
+$(if $(SYSROOT),,$(error no libraries of $(CROSS): see above))
+endif
+export SYSROOT
+ifneq ($(filter default,$(origin CC)),)
+CC := $(CROSS_COMPILE)gcc
+endif
+ifneq ($(filter default,$(origin AR)),)
+AR := $(CROSS_COMPILE)ar
+endif
+ifneq ($(SYSROOT),)
+override CC += --sysroot=$(SYSROOT)
+ifeq ($(origin VMLINUX_BTF),file)
+VMLINUX_BTF = $(SYSROOT)/vmlinux.btf
+endif
+override PKG_CONFIG := env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
+	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/aarch64-linux-gnu/pkgconfig:$(SYSROOT)/usr/share/pkgconfig $(PKG_CONFIG)
+# Runs a program of this build, for its tables.
+EMULATOR ?= qemu-aarch64 -L $(SYSROOT)
+endif
+endif
+
+ZSTD := $(or $(ZSTD),$(shell $(PKG_CONFIG) --exists libzstd && echo 1 || echo 0))
 
 # A build takes all CPUs, unless -j or MAKEFLAGS of the environment says how many; here only the shell sees the latter.
 # Goals that run or remove something go one after the other, as before. For a make within a make, the outer one decides.
@@ -81,7 +116,7 @@ SANITIZERS := $(if $(filter 1,$(DEBUG)),address$(comma)undefined)$(if $(filter 1
 SANITIZE := $(if $(SANITIZERS),-fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CFLAGS ?= $(if $(SANITIZERS),-O1,-O2) -g
 # BPF objects, and the files generated from them, do not depend on the sanitizer, nor on the compiler of the program.
-G := $(if $(SANITIZERS),build,$(B))
+G := $(if $(SANITIZERS),build$(if $(CROSS),/$(CROSS)),$(B))
 # What clang compiles of them; in G they are linked: BPF_LINES=no without source lines, see scripts/portable/without-lines.
 K := $(G)
 # What a function of the program may have on the stack: see src/os/stack.h. Sanitizers make frames larger.
@@ -113,7 +148,7 @@ LIB_OBJ   := $(filter-out $(B)/obj/cmd/main.o,$(OBJ))
 UNIT_SRC  := $(sort $(wildcard $(addsuffix /test_*.c,tests/unit/* tests/unit/*/* tests/unit/*/*/*)))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
-WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(addprefix $(B)/workloads/c10-,plain.so bare.so nop5.so stepped.so)
+WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(addprefix $(B)/workloads/c10-,plain.so bare.so $(if $(filter x86,$(ARCH)),nop5.so stepped.so))
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/* tests/fuzz/*/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so alloc_shim.so)
@@ -188,7 +223,7 @@ $(K)/vmlinux.h:
 	$(call say,BTF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)for tool in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do command -v "$$tool" >/dev/null || { \
-		echo "$$tool not found: scripts/install-deps --build installs what the build needs" >&2; exit 1; }; done
+		echo "$$tool not found: scripts/install-deps --$(or $(CROSS),build) installs what the build needs" >&2; exit 1; }; done
 	$(Q)test -r $(VMLINUX_BTF) || { echo "$(VMLINUX_BTF) not found: this kernel has no BTF" \
 		"(CONFIG_DEBUG_INFO_BTF=y); set VMLINUX_BTF to that of another kernel to build" >&2; exit 1; }
 	$(Q)$(BPFTOOL) btf dump file $(VMLINUX_BTF) format c >$@
@@ -222,7 +257,7 @@ $(B)/syscall_names.inc:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
-		awk '/^#define __NR_[a-z]/ { sub(/^__NR_/, "", $$2); print "CALL(" $$2 ")" }' | LC_ALL=C sort >$@
+		awk '/^#define __NR_[a-z]/ && $$2 !~ /^__NR_(syscalls|arch_specific_syscall)$$/ { sub(/^__NR_/, "", $$2); print "CALL(" $$2 ")" }' | LC_ALL=C sort >$@
 
 # NAME(name) for each error of this architecture; those that are defined by another one's name have no number of their own.
 $(B)/errors.inc:
@@ -347,7 +382,7 @@ lint: $(SKELS) $(G)/core_types.h $(B)/syscall_names.inc $(B)/errors.inc
 	$(Q)tests/lint
 
 check-vm: all workloads
-	$(Q)tests/vm/run $(if $(T),-t $(T)) $(if $(K),-k "$(K)")
+	$(Q)$(if $(CROSS),VM_ARCH=$(CROSS) )tests/vm/run $(if $(T),-t $(T)) $(if $(K),-k "$(K)")
 
 check-systemd: all
 	$(Q)tests/vm/systemd
@@ -402,7 +437,7 @@ demo:
 	$(Q)scripts/demo
 
 deps:
-	$(Q)scripts/install-deps
+	$(Q)scripts/install-deps $(if $(CROSS),--arm64)
 
 # --- install -------------------------------------------------------------------------------------
 # Each of these can be set; DESTDIR is put before all of them. Nothing is installed outside of PREFIX but the config: with
@@ -424,7 +459,7 @@ tmpfilesdir   ?= $(PREFIX)/lib/tmpfiles.d
 # The columns of a trace, from the program's own tables.
 $(B)/dltraced-traces.5: docs/dltraced-traces.5.in scripts/man-columns $(B)/dltraced
 	$(call say,MAN,$@)
-	$(Q)scripts/man-columns $(B)/dltraced $< >$@
+	$(Q)scripts/man-columns "$(strip $(EMULATOR) $(B)/dltraced)" $< >$@
 
 # What the workload's Python imports. A file is in the place of the folder in which Python would keep what it has compiled,
 # and which would be a folder of the job's.
@@ -436,7 +471,7 @@ $(B)/site/__pycache__:
 
 $(B)/duckdb.sql: $(B)/dltraced
 	$(call say,SQL,$@)
-	$(Q)$(B)/dltraced probes --duckdb >$@
+	$(Q)$(EMULATOR) $(B)/dltraced probes --duckdb >$@
 
 # MODE:FILE:FOLDER or, with a new name, MODE:FILE:FOLDER:NAME. No blanks in FILE.
 INSTALL_LIST = \

@@ -18,7 +18,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u8 traced[CALLS] = {};
 __u64 pids[PIDS / 64]; /* a bit for each process */
 
-struct slot {
+struct call_slot {
 	__u64 tid, start_ns, args[6];
 };
 
@@ -26,7 +26,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SLOTS);
 	__type(key, __u32);
-	__type(value, struct slot);
+	__type(value, struct call_slot);
 } slots SEC(".maps");
 
 struct {
@@ -46,7 +46,7 @@ int empty_exit(void *ctx)
 	return 0;
 }
 
-static __always_inline struct slot *slot_of(__u32 tid)
+static __always_inline struct call_slot *slot_of(__u32 tid)
 {
 	__u32 i = tid % SLOTS;
 
@@ -57,7 +57,7 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(row_enter, struct pt_regs *regs, long nr)
 {
 	__u64 pid_tgid;
-	struct slot *s;
+	struct call_slot *s;
 	__u32 tgid;
 
 	if ((unsigned long)nr >= CALLS || !traced[nr])
@@ -84,7 +84,7 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(row_exit, struct pt_regs *regs, long ret)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct slot *s = slot_of(tid);
+	struct call_slot *s = slot_of(tid);
 	__u64 *rec, now;
 
 	if (!s || s->tid != tid)

@@ -216,8 +216,14 @@ static long tally(struct worker *w, enum func f, long ret, uint64_t requested)
 	return ret;
 }
 
+/* So that a call that is absent is no statement without an effect. */
+static inline long result(long ret)
+{
+	return ret;
+}
+
 #define CALL(f, requested, ...) \
-	(SYS_##f == ABSENT ? -ENOSYS : tally(w, F_##f, syscall(SYS_##f, __VA_ARGS__), requested))
+	result(SYS_##f == ABSENT ? -ENOSYS : tally(w, F_##f, syscall(SYS_##f, __VA_ARGS__), requested))
 
 static int created(struct worker *w, long fd)
 {
