@@ -470,7 +470,11 @@ static void vforker(struct own *o)
 	int64_t since = now_ns();
 	pid_t pid;
 
+#ifdef SYS_vfork
 	o->call = "vfork";
+#else
+	o->call = "clone"; /* how the C library does it where there is no such call, as on arm64 */
+#endif
 	pid = vfork();
 	if (pid == 0) {
 		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ts, NULL);

@@ -173,7 +173,7 @@ def check_calls(trace, threads, own):
     trace.require(waited + cpu["RUNQ_NS"] >= own["wanted_ns"] * 99 // 100 - 1000 * US, f"too short: {of}")
     for same in SAME_CALL.get(name, (name,)):
         trace.require(threads.longest[tid, same] <= own["longest_ns"], f"the longest: {of}")
-    where = {"fault": "DISK_NS", "pread64": "DISK_NS", "vfork": "BLOCKED_NS"}.get(name, "SLEEP_NS")
+    where = {"fault": "DISK_NS", "pread64": "DISK_NS", "vfork": "BLOCKED_NS", "clone": "BLOCKED_NS"}.get(name, "SLEEP_NS")
     # a thread that loses its CPU on the way into a wait may be woken before it gets there
     trace.require(not own["waits"] or got[where] > 0 or not got["COUNT"] and cpu["PREEMPTED"], f"{where}: {of}")
     if where == "SLEEP_NS":

@@ -40,7 +40,7 @@ for i in range(20):
 PY
 
 trace --probes syscalls,time_align -- "$python" job.py 1.5 || fail "status $?"
-strace -qq -f -c -e trace=getppid,rmdir,exit_group,wait4 -o counts "$python" job.py || fail "strace: $?"
+strace -qq -f -c -e trace=getppid,?rmdir,unlinkat,exit_group,wait4 -o counts "$python" job.py || fail "strace: $?"
 check syscalls counts
 trace --probes vfs_rw -- true || fail "without it: status $?"
 [ ! -e "$t/syscalls.out" ] || fail "syscalls.out is there without being asked for"
