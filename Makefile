@@ -148,7 +148,9 @@ LIB_OBJ   := $(filter-out $(B)/obj/cmd/main.o,$(OBJ))
 UNIT_SRC  := $(sort $(wildcard $(addsuffix /test_*.c,tests/unit/* tests/unit/*/* tests/unit/*/*/*)))
 UNITS     := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 WORK_SRC  := $(sort $(wildcard tests/workloads/*.c))
-WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(addprefix $(B)/workloads/c10-,plain.so bare.so $(if $(filter x86,$(ARCH)),nop5.so stepped.so))
+# clang's target and ld's form of programs of 32 bits, where the kernel may run them.
+COMPAT := $(if $(filter x86,$(ARCH)),i386-linux-gnu elf_i386)$(if $(filter arm64,$(ARCH)),arm-linux-gnueabi armelf_linux_eabi)
+WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(if $(COMPAT),$(B)/workloads/compat) $(addprefix $(B)/workloads/c10-,plain.so bare.so $(if $(filter x86,$(ARCH)),nop5.so stepped.so))
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/* tests/fuzz/*/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 BENCH     := $(addprefix $(B)/bench/,load hooks shim.so alloc_shim.so)
@@ -287,6 +289,14 @@ $(B)/workloads/syscall_fuzz: $(wildcard tests/workloads/syscall_fuzz/*.[ch]) tes
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread
+
+# A program of 32 bits, without a C library, which would have to be there for it.
+$(B)/workloads/compat: tests/workloads/compat/compat.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) --target=$(firstword $(COMPAT)) $(if $(filter arm64,$(ARCH)),-march=armv7-a) -O2 -Wall -Wextra -ffreestanding \
+		-fno-stack-protector -c -o $@.o $<
+	$(Q)$(CROSS_COMPILE)ld -m $(lastword $(COMPAT)) -o $@ $@.o && rm $@.o
 
 # Libraries that tensors loads: with functions that can be probed, also without frame pointers, and with one that must not.
 $(B)/workloads/c10-bare.so: LINKED := -fomit-frame-pointer

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#ifdef __x86_64__
 static const struct {
 	uint32_t extension;
 	const char *flag; /* as the kernel names it */
@@ -40,7 +41,6 @@ static void finds_what_the_kernel_shows(void **state)
 
 	assert_int_equal(util_read_file("/proc/cpuinfo", 16 << 20, &text, NULL), 0);
 	flags = strstr(text, "\nflags\t");
-#ifdef __x86_64__
 	assert_non_null(flags);
 	end = strchr(flags + 1, '\n');
 	end[1] = '\0';
@@ -48,11 +48,13 @@ static void finds_what_the_kernel_shows(void **state)
 		if (cpuid_has(names[i].extension) != kernel_shows(flags, names[i].flag))
 			fail_msg("%s: cpuid %d, the kernel %d", names[i].flag, cpuid_has(names[i].extension),
 				 kernel_shows(flags, names[i].flag));
-#else
-	(void)flags, (void)end;
-	assert_int_equal(cpuid_extensions, 0);
-#endif
 }
+#else
+static void finds_what_the_kernel_shows(void **state)
+{
+	assert_int_equal(cpuid_extensions, 0);
+}
+#endif
 
 static void has_all_or_not(void **state)
 {
