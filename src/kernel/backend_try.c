@@ -18,6 +18,8 @@
 #include "kernel/backend.h"
 #include "os/thread.h"
 
+#define ENOTSUPP 524 /* include/linux/errno.h, of the kernel alone */
+
 /* The call of the trial: close(-1) does no harm. */
 #define FUNC BACKEND_FUNC_PREFIX "close"
 
@@ -120,6 +122,17 @@ static int try_tp(struct trial *trial, const struct backend_type *type, const ch
 	return try_perf(trial, type, &attr, "raw_syscalls/", name);
 }
 
+/* What a kernel lacks that refuses a hook of this type by ERR; "": it is not known. */
+static const char *lack_of(const struct backend_type *type, int err)
+{
+#ifdef __aarch64__
+	/* the calls into a program from a function came with commit 2aa6ac03516d */
+	if (type->attach != BPF_TRACE_RAW_TP && err == -ENOTSUPP)
+		return " (arm64 has it from Linux 6.4 on)";
+#endif
+	return "";
+}
+
 static int try_tracing(struct trial *trial, const struct backend_type *type, const char *name, int btf_id)
 {
 	int r;
@@ -134,8 +147,8 @@ static int try_tracing(struct trial *trial, const struct backend_type *type, con
 		r = trial->hook < 0 ? -errno : 0;
 	}
 	if (r < 0)
-		snprintf(trial->why, trial->size, "%s on %s: %s", trial->prog < 0 ? "load" : "attach", name,
-			 strerror(-r));
+		snprintf(trial->why, trial->size, "%s on %s: %s%s", trial->prog < 0 ? "load" : "attach", name,
+			 r == -ENOTSUPP ? "this kernel cannot" : strerror(-r), lack_of(type, r));
 	return r < 0 ? r : call_is_seen(trial, name);
 }
 
