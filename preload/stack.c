@@ -2,13 +2,13 @@
 /*
  * Unwinding a stack takes microseconds, and programs call malloc from the same places again and again. So each thread
  * keeps the stacks that it has unwound, by the return address and where that lay, with the address at which each
- * further return address lay. A stack is the same one if all of these words still hold: they are read, not guessed. It
- * needs no frame pointers.
+ * further return address lay. A stack is the same one if all of these words still hold: they are read, not guessed. On
+ * x86-64 it needs no frame pointers; on arm64 it follows them.
  *
- * Where the next return address lies follows from the last one, if the function's frame has a fixed size. One with
- * alloca(3), or with an array of variable length, has a frame pointer, by which it finds its own frame. Another frame
- * of it may be larger, over words that an earlier call has left: so that pointer is a word that must hold, too, where a
- * callee has saved it.
+ * On x86-64, where the next return address lies follows from the last one, if the function's frame has a fixed size.
+ * One with alloca(3), or with an array of variable length, has a frame pointer, by which it finds its own frame.
+ * Another frame of it may be larger, over words that an earlier call has left: so that pointer is a word that must
+ * hold, too, where a callee has saved it.
  */
 #include "stack.h"
 
@@ -76,6 +76,20 @@ static uint32_t number_of(const struct stack *stack)
 
 /* --- unwinding ------------------------------------------------------------------------------------------ */
 
+/* Returns the return address in WORD, of which a program built with -mbranch-protection signs the upper bits. */
+static inline uintptr_t address_of(uintptr_t word)
+{
+#if defined(__aarch64__)
+	register uintptr_t x30 __asm__("x30") = word;
+
+	__asm__("hint #7" : "+r"(x30)); /* xpaclri, nothing to CPUs without signatures */
+	return x30;
+#else
+	return word;
+#endif
+}
+
+#if defined(__x86_64__)
 struct walk {
 	struct stack *s;
 	const uintptr_t *slot;
@@ -83,7 +97,6 @@ struct walk {
 	bool unsure; /* what this stack depends on is not known */
 };
 
-#if defined(__x86_64__)
 /* Returns where the frame pointer of frame K is saved: by the first callee that has another one; NULL: it is not there.
  */
 static const uintptr_t *saved_find(const struct walk *walk, uint32_t k)
@@ -140,6 +153,73 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *ctx, void *arg)
 	walk->s->ip[walk->s->n++] = ip;
 	return _URC_NO_REASON;
 }
+
+/* Returns whether the stack may be kept. */
+static bool frames_find(struct stack *stack, const uintptr_t *slot)
+{
+	struct walk w = { .s = stack, .slot = slot };
+
+	_Unwind_Backtrace(step, &w);
+	return !w.unsure;
+}
+
+static inline bool frames_hold(const struct stack *stack)
+{
+	const uintptr_t low = (uintptr_t)(stack->at[0] - 1);
+
+	for (uint32_t i = 0; i < stack->n_bases; i++)
+		if (*(const uintptr_t *)(low + stack->base[i].at) != low + stack->base[i].value)
+			return false;
+	return true;
+}
+#elif defined(__aarch64__)
+/*
+ * Compilers keep frame records on arm64 unless they are asked not to: the address of the caller's record, and the
+ * return address (Procedure Call Standard for the Arm 64-bit Architecture, 6.4.6). Returns the caller's; NULL: there is
+ * none.
+ */
+static inline const uintptr_t *record_next(const uintptr_t *record)
+{
+	const uintptr_t next = record[0];
+
+	if (next <= (uintptr_t)record || next % 16 || next > thread.stack_high - 2 * sizeof(*record))
+		return NULL;
+	return (const uintptr_t *)next;
+}
+
+static bool frames_find(struct stack *stack, const uintptr_t *slot)
+{
+	for (const uintptr_t *record = slot - 1; record && record[1] && stack->n < DLT_ALLOC_FRAMES;
+	     record = record_next(record)) {
+		stack->at[stack->n] = record + 1;
+		stack->ip[stack->n++] = address_of(record[1]);
+	}
+	return true;
+}
+
+/* Whether the records still lead from one to the next, and end where they did. */
+static inline bool frames_hold(const struct stack *stack)
+{
+	const uintptr_t *next;
+
+	/* of a caller alone nothing but its address is known */
+	for (uint32_t i = 0; i < stack->n && stack->n > 1; i++) {
+		next = record_next(stack->at[i] - 1);
+		if (i + 1 < stack->n ? next != stack->at[i + 1] - 1 : stack->n < DLT_ALLOC_FRAMES && next && next[1])
+			return false;
+	}
+	return true;
+}
+#else
+static bool frames_find(struct stack *stack, const uintptr_t *slot)
+{
+	return false;
+}
+
+static inline bool frames_hold(const struct stack *stack)
+{
+	return true;
+}
 #endif
 
 /* The thread's stack: the main one grows, and its limits are read without a call that would open a file. */
@@ -174,31 +254,23 @@ static void stack_find(void)
 /* Returns whether the stack may be kept. */
 static bool unwind(struct stack *stack, const uintptr_t *slot)
 {
-	const struct stack caller = { .n = 1, .ip = { *slot }, .at = { slot } };
-
-#if defined(__x86_64__)
-	struct walk w = { .s = stack, .slot = slot };
+	const struct stack caller = { .n = 1, .ip = { address_of(*slot) }, .at = { slot } };
+	bool keep;
 
 	stack->n = stack->n_bases = 0;
-	_Unwind_Backtrace(step, &w);
+	keep = frames_find(stack, slot);
 	if (stack->n && stack->at[0] == slot)
-		return !w.unsure;
-#endif
+		return keep;
 	*stack = caller;
 	return true;
 }
 
 static bool holds(const struct stack *stack)
 {
-	const uintptr_t low = (uintptr_t)(stack->at[0] - 1);
-
 	for (uint32_t i = 0; i < stack->n; i++)
-		if (*stack->at[i] != stack->ip[i])
+		if (address_of(*stack->at[i]) != stack->ip[i])
 			return false;
-	for (uint32_t i = 0; i < stack->n_bases; i++)
-		if (*(const uintptr_t *)(low + stack->base[i].at) != low + stack->base[i].value)
-			return false;
-	return true;
+	return frames_hold(stack);
 }
 
 /* For tests: what is kept is what a new look finds. */
@@ -266,7 +338,7 @@ static uint32_t native_site(const uintptr_t *slot)
 	if (whole)
 		keep = unwind(&s, slot);
 	else
-		s = (struct stack){ .n = 1, .ip = { *slot }, .at = { slot } };
+		s = (struct stack){ .n = 1, .ip = { address_of(*slot) }, .at = { slot } };
 	s.site = number_of(&s);
 	if (keep)
 		set[cache->next[at]++ % WAYS] = s;

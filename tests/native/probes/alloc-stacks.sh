@@ -8,7 +8,7 @@
 need_preload
 
 python
-[ "$(uname -m)" = x86_64 ] || skip "x86-64"
+case $(uname -m) in x86_64 | aarch64) ;; *) skip "x86-64 or arm64" ;; esac
 n=20000
 [ -z "$slow" ] || n=2000
 trace --probes alloc,time_align --alloc min=64K -- "$W/alloc_stacks" $n >tally 2>err || fail "status $?: $(cat err)"
