@@ -279,6 +279,8 @@ $(G)/core_types.h: $(BPF_OBJ)
 # --- tests ---------------------------------------------------------------------------------------
 $(B)/workloads/regions: LINKED := -static
 $(B)/workloads/tensors: LINKED := -fno-omit-frame-pointer
+# with signed return addresses
+$(B)/workloads/alloc_stacks: LINKED := $(if $(filter arm64,$(ARCH)),-mbranch-protection=standard)
 $(B)/workloads/%: tests/workloads/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
