@@ -259,28 +259,43 @@ __noinline __u32 scratch_describe(void)
 	return len;
 }
 
-/* scratch_describe() for the file at W, as TASK sees it, into OUT. */
-static __always_inline __u32 where_describe(struct scratch *s, struct task_struct *task, const struct file_where *w,
-					    struct dlt_file *out)
+/* The file at W, as TASK sees it, is what scratch_describe() describes. */
+static __always_inline void where_set(struct scratch *s, struct task_struct *task, const struct file_where *w)
 {
-	__u32 len;
-
 	s->viewer = (__u64)task;
 	s->where_inode = (__u64)w->inode;
 	s->where_dentry = (__u64)w->dentry;
 	s->where_mnt = where_mnt(w);
 	s->where_file = (__u64)w->file;
-	len = scratch_describe();
-	*out = s->file;
-	return len;
 }
 
 static __always_inline __u32 file_describe(struct scratch *s, struct task_struct *task, struct file *file,
 					   struct dlt_file *out)
 {
 	struct file_where w = file_where(file);
+	__u32 len;
 
-	return where_describe(s, task, &w, out);
+	where_set(s, task, &w);
+	len = scratch_describe();
+	*out = s->file;
+	return len;
+}
+
+/* folder_append() of the folder in scratch. A global function: verified once for each program, not at each caller. */
+__noinline __u32 scratch_folder(void)
+{
+	struct scratch *s = scratch_get();
+	__u32 len, used;
+
+	if (!s)
+		return 0;
+	len = path_append(s, KCAST(task_struct, s->viewer), s->dentry, s->mnt);
+	used = s->used;
+	if (len || s->walk_flags || used > REC_MAX - DLT_PATH_MAX)
+		return len;
+	s->rec[used] = '\0';
+	s->used = used + 1;
+	return 1;
 }
 
 /*
@@ -289,13 +304,10 @@ static __always_inline __u32 file_describe(struct scratch *s, struct task_struct
  */
 static __always_inline __u32 folder_append(struct scratch *s, struct task_struct *task, __u64 dentry, __u64 mnt)
 {
-	__u32 len = path_append(s, task, dentry, mnt), used = s->used;
-
-	if (len || s->walk_flags || used > REC_MAX - DLT_PATH_MAX)
-		return len;
-	s->rec[used] = '\0';
-	s->used = used + 1;
-	return 1;
+	s->viewer = (__u64)task;
+	s->dentry = dentry;
+	s->mnt = mnt;
+	return scratch_folder();
 }
 
 /* Appends the folder that a relative path is relative to: DIRFD's path, or the working directory's. */
@@ -400,21 +412,15 @@ __noinline int vrec_send(void)
 
 /* --- names, once ------------------------------------------------------------------------------ */
 
-/*
- * Sends the name of the file at W to the daemon. Called before the record that uses its ID is reserved, so the name has
- * the earlier TIMESTAMP whatever the ring.
- */
-static __always_inline void where_emit(struct task_struct *task, const struct file_where *w,
-				       const struct dlt_call *call, __u32 tid)
+/* Sends the name of the file that where_set() has set, for the call that NAME_* are of. */
+static __always_inline void name_send(struct scratch *s)
 {
-	struct scratch *s = scratch_get();
-	struct dlt_files *rec;
+	const struct dlt_call call = { .start_ns = s->name_start_ns, .tgid = s->name_tgid, .func = s->name_func };
+	struct dlt_files *rec = (struct dlt_files *)s->rec;
 
-	if (!s)
-		return;
-	rec = (struct dlt_files *)s->rec;
-	vrec_begin(s, call, task, tid, DLT_files, sizeof(*rec));
-	rec->segs.len[0] = where_describe(s, task, w, &rec->file);
+	vrec_begin(s, &call, KCAST(task_struct, s->viewer), s->name_tid, DLT_files, sizeof(*rec));
+	rec->segs.len[0] = scratch_describe();
+	rec->file = s->file;
 	rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
 	if (vrec_send())
 		file_mark_seen(&rec->file);
@@ -422,25 +428,87 @@ static __always_inline void where_emit(struct task_struct *task, const struct fi
 		count_lost(DLT_files);
 }
 
-static __noinline void file_emit(struct task_struct *task, struct file *file, const struct dlt_call *call, __u32 tid)
+/* Sends the name of WHERE_FILE, as VIEWER sees it. A global function: verified once for each program. */
+__noinline int scratch_name_send(void)
 {
-	struct file_where w = file_where(file);
+	struct scratch *s = scratch_get();
+	struct file_where w;
 
-	where_emit(task, &w, call, tid);
+	if (!s)
+		return 0;
+	w = file_where(KCAST(file, s->where_file));
+	where_set(s, KCAST(task_struct, s->viewer), &w);
+	name_send(s);
+	return 0;
+}
+
+static __always_inline void name_set(struct scratch *s, const struct dlt_call *call, __u32 tid)
+{
+	s->name_start_ns = call->start_ns;
+	s->name_tgid = call->tgid;
+	s->name_tid = tid;
+	s->name_func = call->func;
 }
 
 /*
- * Corrects ID where the file system has a part of the identity elsewhere. Returns whether the daemon needs the file's
- * name. A function of its own, to spare the callers' stack.
+ * Sends the name of the file at W to the daemon. Called before the record that uses its ID is reserved, so the name has
+ * the earlier TIMESTAMP whatever the ring. Inlined: some callers have no frame left.
  */
-static __noinline bool special_is_new(struct inode *inode, struct dentry *dentry, __u32 magic, struct dlt_file_id *id)
+static __always_inline void where_emit(struct task_struct *task, const struct file_where *w,
+				       const struct dlt_call *call, __u32 tid)
 {
 	struct scratch *s = scratch_get();
 
 	if (!s)
+		return;
+	where_set(s, task, w);
+	name_set(s, call, tid);
+	name_send(s);
+}
+
+static __always_inline void file_emit(struct task_struct *task, struct file *file, const struct dlt_call *call,
+				      __u32 tid)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s)
+		return;
+	s->viewer = (__u64)task;
+	s->where_file = (__u64)file;
+	name_set(s, call, tid);
+	scratch_name_send();
+}
+
+/* special_is_new() of what is in scratch. A global function: verified once for each program. */
+__noinline int scratch_special_is_new(__u32 magic)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s)
+		return 1;
+	s->at = (struct dlt_file_at){};
+	file_id_special(magic);
+	return !file_seen(&s->id, seen_gen(&s->id, &s->at));
+}
+
+/*
+ * Corrects ID where the file system has a part of the identity elsewhere. Returns whether the daemon needs the file's
+ * name.
+ */
+static __always_inline bool special_is_new(struct inode *inode, struct dentry *dentry, __u32 magic,
+					   struct dlt_file_id *id)
+{
+	struct scratch *s = scratch_get();
+	bool is_new;
+
+	if (!s)
 		return true;
-	id_end(s, inode, dentry, magic, id);
-	return !file_seen(id, seen_gen(id, &s->at));
+	s->id_inode = (__u64)inode;
+	s->id_dentry = (__u64)dentry;
+	s->id = *id;
+	is_new = scratch_special_is_new(magic);
+	*id = s->id;
+	return is_new;
 }
 
 static __always_inline bool where_is_new(const struct file_where *w, struct dlt_file_id *id)

@@ -19,6 +19,9 @@ struct scratch {
 	__u64 start_ns; /* of the call; 0: no latency */
 	__u64 viewer, where_inode, where_dentry, where_mnt, where_file; /* input of scratch_describe(), */
 	struct dlt_file file; /* and its result */
+	__u64 name_start_ns; /* of the call that file_emit() sends a name for */
+	__u32 name_tgid, name_tid, name_func;
+	__u32 pad2;
 	__u64 id_inode, id_dentry; /* input of file_id_special(), and its results */
 	struct dlt_file_id id, below;
 	struct dlt_file_at at;
@@ -31,6 +34,8 @@ struct scratch {
 		__u64 hash, folder;
 		__u32 len, folder_len;
 	} path;
+	__u64 subject[5]; /* struct subject of meta.bpf.c */
+	__u64 meta_key[3]; /* struct dlt_meta_key */
 	struct dlt_segs env_found;
 };
 

@@ -19,7 +19,7 @@
 #include "dlt/vfs_rw.h"
 
 #define SLOTS_MAX 65536
-#define SCRATCH_BYTES 25008 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
+#define SCRATCH_BYTES 25096 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
 #define SEEN_SLOTS 65536
 #define OVERFLOW_CALLS 16384
 #define CGROUPS_MAX 4096
