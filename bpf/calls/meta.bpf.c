@@ -13,14 +13,29 @@
 
 #define WORD 8
 
-/* What a call is about. In scratch, the path as passed lies behind the space for a record's fixed part. */
+/*
+ * What a call is about. In scratch, so that the verifier forgets by which way it was found; there, the path as passed
+ * lies behind the space for a record's fixed part.
+ */
 struct subject {
-	struct file *file; /* of the descriptor, where there is no path; NULL: none */
+	__u64 file; /* struct file * of the descriptor, where there is no path; 0: none */
 	__u64 dentry, mnt; /* the folder that a path is relative to, or that of the file; 0: none */
 	__u64 folder; /* hash of the folder; 0: none */
 	__u32 path_len; /* with its NUL; 0: none */
 	__u32 folder_len; /* of the path, the part that names the folder, with its last slash */
 };
+_Static_assert(sizeof(struct subject) == sizeof(((struct scratch *)0)->subject), "subject");
+_Static_assert(sizeof(struct dlt_meta_key) == sizeof(((struct scratch *)0)->meta_key), "key");
+
+static __always_inline struct subject *subject_of(struct scratch *s)
+{
+	return (struct subject *)s->subject;
+}
+
+static __always_inline struct dlt_meta_key *key_of(struct scratch *s)
+{
+	return (struct dlt_meta_key *)s->meta_key;
+}
 
 #define PATH_AT sizeof(struct dlt_meta)
 _Static_assert(PATH_AT % WORD == 0, "the path is read as words");
@@ -72,15 +87,24 @@ __noinline int path_words(__u32 at)
 	return 0;
 }
 
+/* Takes all of the path from FROM on: global for the same reason. */
+__noinline int path_words_from(__u32 from)
+{
+#pragma nounroll
+	for (__u32 at = 0; at < DLT_PATH_MAX; at += WORDS * WORD)
+		if (path_words(from + at))
+			break;
+	return 0;
+}
+
 /* Mixes the path in S up to its last slash into HASH, eight bytes at a time, and sets A's folder_len. */
 static __always_inline __u64 path_hash(struct scratch *s, struct subject *a, __u64 hash)
 {
 	s->path.hash = s->path.folder = hash;
 	s->path.len = a->path_len - 1;
 	s->path.folder_len = 0;
-	for (__u32 at = 0; at < DLT_PATH_MAX; at += WORDS * WORD)
-		if (path_words(at))
-			break;
+	if (!path_words(0)) /* most paths are short */
+		path_words_from(WORDS * WORD);
 	a->folder_len = s->path.folder_len;
 	return s->path.folder;
 }
@@ -105,7 +129,7 @@ static __always_inline __u64 folder_hash(struct scratch *s, __u64 dentry)
 /* The folder of A's file: itself, where it is one; none for pipes, sockets and the like. */
 static __always_inline void subject_file(struct subject *a, struct scratch *s)
 {
-	struct file *file = a->file;
+	struct file *file = KCAST(file, a->file);
 	struct inode *inode = KLOAD(file, f_inode);
 	struct dentry *dentry = KLOAD(file, f_path.dentry);
 
@@ -202,7 +226,7 @@ static __always_inline void subject_call(struct subject *a, struct scratch *s, s
 	if (shape != DLT_META_FD && (shape != DLT_META_AT || (path && !a->path_len)))
 		return;
 	a->path_len = 0;
-	a->file = file_of_fd(task, call->args[0]);
+	a->file = (__u64)file_of_fd(task, call->args[0]);
 	if (a->file)
 		subject_file(a, s);
 }
@@ -287,35 +311,53 @@ static __always_inline void near_take(volatile struct dlt_meta_near *near, __u64
 		near->tag = tag;
 }
 
-/* Adds the call to the cell of KEY. Returns the cell, NULL: there is no room. */
-static __always_inline volatile struct dlt_meta_cell *sum_up(const struct dlt_meta_key *key,
-							     const struct dlt_call *call, long ret, __u64 ns)
-{
-	struct dlt_meta_cell *cell = bpf_map_lookup_elem(&dlt_meta_cells, key);
+enum sum {
+	SUM_NONE, /* there is no room */
+	SUM_NAMED, /* the daemon knows its folder */
+	SUM_UNNAMED,
+};
 
+/* Adds the call to the cell of the key in scratch. A global function: verified once, not after each way to the key. */
+__noinline int sum_up(__u64 start_ns, __u64 ns, long ret)
+{
+	struct scratch *s = scratch_get();
+	struct dlt_meta_cell *cell;
+
+	if (!s)
+		return SUM_NONE;
+	cell = bpf_map_lookup_elem(&dlt_meta_cells, key_of(s));
 	if (!cell)
-		cell = cell_make(key, call->start_ns);
-	if (cell)
-		cell_add(cell, ret, ns);
-	else
+		cell = cell_make(key_of(s), start_ns);
+	if (!cell) {
 		count_no_room();
-	return cell;
+		return SUM_NONE;
+	}
+	cell_add(cell, ret, ns);
+	return cell->named ? SUM_NAMED : SUM_UNNAMED;
 }
 
 /*
- * Sends the name of the folder of KEY. The path in S is cut. Without room in the ring the next call of this key tries
- * again.
+ * Sends the name of the folder of the key in scratch, for thread TID's call. The path there is cut. Without room in the
+ * ring the next call of this key tries again. Global, as what follows is.
  */
-static __always_inline void name_send(volatile struct dlt_meta_cell *cell, struct scratch *s, struct task_struct *task,
-				      const struct dlt_call *call, __u32 tid, const struct dlt_meta_key *key,
-				      const struct subject *a)
+__noinline int folder_name_send(__u32 tid)
 {
-	struct dlt_meta *rec = (struct dlt_meta *)s->rec;
-	__u32 len = a->folder_len;
+	struct task_struct *task = task_current();
+	struct dlt_call *call = call_find(tid);
+	struct scratch *s = scratch_get();
+	struct dlt_meta_cell *cell;
+	struct dlt_meta *rec;
+	struct subject *a;
+	__u32 len;
 
+	if (!s || !call)
+		return 0;
+	a = subject_of(s);
+	rec = (struct dlt_meta *)s->rec;
+	len = a->folder_len;
 	vrec_begin(s, call, task, tid, DLT_meta_sums, sizeof(*rec));
 	rec->hdr.func = DLT_META_NAME;
-	rec->key = *key;
+	rec->key = *key_of(s);
 	rec->segs.len[0] = rec->segs.len[1] = rec->segs.len[2] = rec->segs.len[3] = 0;
 	if (!len) {
 		s->rec[PATH_AT] = '.'; /* the folder that it is relative to */
@@ -325,8 +367,12 @@ static __always_inline void name_send(volatile struct dlt_meta_cell *cell, struc
 	rec->segs.len[0] = len + 1;
 	s->used = PATH_AT + (len & (DLT_PATH_MAX - 1)) + 1;
 	rec->segs.len[2] = base_append(s, task, a);
-	if (vrec_send())
+	if (!vrec_send())
+		return 0;
+	cell = bpf_map_lookup_elem(&dlt_meta_cells, key_of(s));
+	if (cell)
 		cell->named = 1;
+	return 0;
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */
@@ -341,16 +387,26 @@ static __always_inline __s64 fd_of(const struct dlt_call *call)
 	return shape == DLT_META_AT && fd != AT_FDCWD ? fd : DLT_NONE;
 }
 
-static __always_inline void row_send(struct scratch *s, struct task_struct *task, const struct dlt_call *call,
-				     __u32 tid, const struct dlt_meta_key *key, const struct subject *a,
-				     const struct dlt_file_id *id, long ret)
+/* Sends the row of thread TID's call, whose key is in scratch. */
+__noinline int row_send(__u32 tid, long ret)
 {
 	struct dlt_stats *st = stats_of(DLT_meta);
-	struct dlt_meta *rec = (struct dlt_meta *)s->rec;
+	struct task_struct *task = task_current();
+	struct dlt_call *call = call_find(tid);
+	struct scratch *s = scratch_get();
+	struct dlt_file_id id = {};
+	struct dlt_meta *rec;
+	struct subject *a;
 
+	if (!s || !call)
+		return 0;
+	a = subject_of(s);
+	if (a->file)
+		file_note(task, KCAST(file, a->file), call, tid, &id);
+	rec = (struct dlt_meta *)s->rec;
 	vrec_begin(s, call, task, tid, DLT_meta, sizeof(*rec));
-	rec->key = *key;
-	rec->id = *id;
+	rec->key = *key_of(s);
+	rec->id = id;
 	rec->ret = ret;
 	rec->fd = fd_of(call);
 	rec->pad = 0;
@@ -363,6 +419,7 @@ static __always_inline void row_send(struct scratch *s, struct task_struct *task
 		count_lost(DLT_meta);
 	else if (st)
 		st->emitted++;
+	return 0;
 }
 
 /* The call has no row: it is only in the sums. */
@@ -388,37 +445,37 @@ CALL_END(meta_exit)
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
 	struct scratch *s = scratch_get();
-	volatile struct dlt_meta_cell *cell = NULL;
 	volatile struct dlt_meta_near *near;
-	struct dlt_file_id id = {};
 	struct dlt_meta_key key;
-	struct subject a = {};
+	int sum = SUM_NONE;
+	struct subject *a;
 	__u64 ns, tag;
 
 	if (!call || !s)
 		return 0;
 	ns = bpf_ktime_get_ns() - call->start_ns;
-	subject_call(&a, s, task, call, ret);
-	key.folder = a.folder;
+	a = subject_of(s);
+	*a = (struct subject){};
+	subject_call(a, s, task, call, ret);
+	barrier(); /* what follows reads it from memory */
+	key.folder = a->folder;
 	key.request = request_of(call);
 	key.tgid = call->tgid;
 	key.func = call->func;
+	*key_of(s) = key;
 	tag = key_tag(&key);
 	near = near_at(tag, bpf_get_smp_processor_id());
 	if (traces(DLT_meta_sums) && (has_failed(ret) || !near_add(near, tag, ns))) {
-		cell = sum_up(&key, call, ret, ns);
-		if (cell && (cell->named || !key.folder))
+		sum = sum_up(call->start_ns, ns, ret);
+		if (sum == SUM_NAMED || (sum && !key.folder))
 			near_take(near, tag);
 	}
-	if (traces(DLT_meta) && (dlt_cfg.meta_all || ns >= DLT_META_LONG_NS)) {
-		if (a.file)
-			file_note(task, a.file, call, tid, &id);
-		row_send(s, task, call, tid, &key, &a, &id, ret);
-	} else {
+	if (traces(DLT_meta) && (dlt_cfg.meta_all || ns >= DLT_META_LONG_NS))
+		row_send(tid, ret);
+	else
 		count_brief();
-	}
-	if (cell && !cell->named && key.folder)
-		name_send(cell, s, task, call, tid, &key, &a);
+	if (sum == SUM_UNNAMED && key.folder)
+		folder_name_send(tid);
 	call_end(call, tid);
 	return 0;
 }
