@@ -124,7 +124,7 @@ static __always_inline void request_replaced(__u64 key)
 	if (!req)
 		return;
 	if (req->flags & DLT_URING_SKIP)
-		request_row(key, DLT_NONE, false);
+		request_row_silent(key);
 	else
 		count_lost_unseen(req->call.probe); /* its user_data was not unique, or its end was skipped */
 	if (req->flags & DLT_URING_SHORT)
@@ -184,9 +184,14 @@ enum note {
 	NOTE_NEW,
 };
 
-/* Notes the entry of KEY as a request, as far as there is room. What it has on the stack is gone when rows are made. */
-static __noinline int request_note(__u64 key, __u64 ctx, __u64 user_data)
+/*
+ * Notes the entry of KEY as a request, as far as there is room. What it has on the stack is gone when rows are made. A
+ * global function: verified once, not at each caller.
+ */
+__noinline int request_note(__u64 key)
 {
+	struct io_kiocb___dlt *kiocb = KCAST_AS(io_kiocb, io_kiocb___dlt, key);
+	__u64 ctx = (__u64)KLOAD(kiocb, ctx), user_data = kiocb_user_data(kiocb);
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, head;
 	struct dlt_uring_req *req;
 	struct uring_sqe sqe;
@@ -216,16 +221,16 @@ static __always_inline int request_start(__u64 key)
 	struct io_kiocb___dlt *kiocb = KCAST_AS(io_kiocb, io_kiocb___dlt, key);
 	__u64 ctx = (__u64)KLOAD(kiocb, ctx), user_data = kiocb_user_data(kiocb);
 	struct dlt_uring_req *req;
-	int note = request_note(key, ctx, user_data);
+	int note = request_note(key);
 
 	if (note == NOTE_REPLACES) {
 		request_replaced(key);
-		note = request_note(key, ctx, user_data);
+		note = request_note(key);
 	}
 	if (note != NOTE_NEW)
 		return 0;
 	req = bpf_map_lookup_elem(&requests, &key);
-	if (req && req->flags & DLT_URING_SKIP && !row_keep(req, key)) {
+	if (req && req->flags & DLT_URING_SKIP && !row_keep(key)) {
 		count_lost_room(req->call.probe);
 		bpf_map_delete_elem(&requests, &key);
 		req = NULL;

@@ -273,15 +273,33 @@ static __noinline int create_del_done(struct dlt_uring_req *req, struct io_kiocb
 	return 0;
 }
 
-/* Sends the row that was kept for REQ, which has ended without a completion. */
-static __noinline int kept_send(struct dlt_uring_req *req, __u64 key)
+/*
+ * Sends the row of request KEY, which has ended without a completion: it was kept, but for a close's. A global
+ * function: verified once, and without what only rows of completions need.
+ */
+__noinline int request_row_silent(__u64 key)
 {
-	__u32 probe = req->call.probe;
-	struct scratch *s = record_take(req, key);
+	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
+	struct scratch *s;
+	__u32 probe;
 
-	if (!s)
+	if (!req)
+		return 0;
+	probe = req->call.probe;
+	if (probe == DLT_close)
+		return close_done(req, DLT_NONE);
+	s = record_take(req, key);
+	if (!s) {
 		count_lost_room(probe);
-	else if (!record_send(s, req, probe) && probe == DLT_vfs_rw && req->call.nr == OP_SPLICE)
+		return 0;
+	}
+	if (probe == DLT_open)
+		((struct dlt_open *)s->rec)->ret = DLT_NONE;
+	else if (probe == DLT_create_del)
+		((struct dlt_create_del *)s->rec)->ret = DLT_NONE;
+	if (record_send(s, req, probe))
+		return 0;
+	if (probe == DLT_vfs_rw && req->call.nr == OP_SPLICE)
 		count_row_lost(probe);
 	return 0;
 }
@@ -299,8 +317,6 @@ __noinline int request_row(__u64 key, __u64 res, __u32 alive)
 	if (!req)
 		return 0;
 	kept = req->flags & DLT_URING_SHORT && (req->call.probe == DLT_vfs_rw || req->call.probe == DLT_sync);
-	if (kept && (__s64)res == DLT_NONE)
-		return kept_send(req, key);
 	if (kept)
 		bpf_map_delete_elem(&short_records, &key);
 	switch (req->call.probe) {

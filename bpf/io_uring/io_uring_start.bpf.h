@@ -356,9 +356,13 @@ static __noinline bool sync_keep(struct dlt_uring_req *req, __u64 key)
 	return record_keep(s, req, key);
 }
 
-/* Called from the hook itself, to save stack. */
-static __always_inline bool row_keep(struct dlt_uring_req *req, __u64 key)
+/* Called from the hook itself, to save stack. A global function, as what follows need not know how it was kept. */
+__noinline int row_keep(__u64 key)
 {
+	struct dlt_uring_req *req = bpf_map_lookup_elem(&requests, &key);
+
+	if (!req)
+		return true;
 	switch (req->call.probe) {
 	case DLT_sync:
 		return sync_keep(req, key);
