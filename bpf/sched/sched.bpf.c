@@ -72,8 +72,7 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 {
 	bool uncounted = here->since_ns && here->cell == NO_CELL; /* when it came */
 	struct dlt_sched_cell *c = cell_leaving(here, w, cpu, now);
-	__u64 ran = now - (here->since_ns ?: sched_clock.begin_ns);
-	__u64 sums[DLT_SCHED_SUMS] = {};
+	__u64 ran = now - (here->since_ns ?: sched_clock.begin_ns), *sums;
 
 	if (c) {
 		c->sums[DLT_SCHED_RUN] += ran;
@@ -85,6 +84,7 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 		}
 		return;
 	}
+	sums = row_begin(here, w);
 	sums[DLT_SCHED_RUN] = ran;
 	sums[DLT_SCHED_PREEMPTED] = preempted;
 	if (uncounted) {
@@ -92,7 +92,7 @@ static __always_inline void leaves(struct dlt_sched_cpu *here, __u32 cpu, const 
 		sums[DLT_SCHED_RUNQ] = here->runq_ns;
 		sums[DLT_SCHED_THROTTLED] = here->throttled_ns;
 	}
-	row_single(w, cpu, sums);
+	row_send(cpu);
 }
 
 /*
@@ -139,7 +139,7 @@ static __always_inline void waited(struct dlt_sched_cpu *here, struct task_id *w
 	}
 	c = cell_at(i);
 	if (!c) {
-		row_wait(w, cpu, slot->state, ns);
+		row_wait(here, w, cpu, slot->state, ns);
 		return;
 	}
 	slot->wait_cell = i & (DLT_SCHED_CELLS - 1);

@@ -130,10 +130,14 @@ static __always_inline void count(bool sent)
 	__sync_fetch_and_add(sent ? &st->emitted : &st->lost, 1);
 }
 
-/* A row of a single run or wait of W: no cell had room, or the trace is ending. */
-static __noinline int row_single(const struct task_id *w, __u32 cpu, const __u64 sums[DLT_SCHED_SUMS])
+/*
+ * A row of the single run or wait in SINGLE of CPU's entry, whose thread is in SOUGHT: no cell had room, or the trace
+ * is ending. A global function: verified once, not at each caller.
+ */
+__noinline int row_send(__u32 cpu)
 {
-	void *ring = traces(DLT_sched) ? ring_here() : NULL;
+	struct dlt_sched_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
+	void *ring = traces(DLT_sched) && here ? ring_here() : NULL;
 	struct dlt_sched *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
 	__u64 span = 0;
 
@@ -143,29 +147,40 @@ static __noinline int row_single(const struct task_id *w, __u32 cpu, const __u64
 	}
 	count(true);
 	__builtin_memset(rec, 0, sizeof(*rec));
-	for (int i = 0; i < DLT_SCHED_SUMS; i++) {
-		rec->sums[i] = sums[i];
+	for (int i = 0; here && i < DLT_SCHED_SUMS; i++) {
+		rec->sums[i] = here->single[i];
 		if (i >= DLT_SCHED_RUN && i != DLT_SCHED_THROTTLED)
-			span += sums[i];
+			span += here->single[i];
 	}
 	rec->max_ns = span;
-	row_fill(rec, w, cpu, span);
+	if (here)
+		row_fill(rec, (const void *)here->sought, cpu, span);
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-/* A row of one wait, in state SUM. */
-static __always_inline void row_wait(const struct task_id *w, __u32 cpu, __u32 sum, __u64 ns)
+/* Begins such a row of W, which HERE may have in SOUGHT already: returns its sums, all 0. */
+static __always_inline __u64 *row_begin(struct dlt_sched_cpu *here, const struct task_id *w)
 {
-	__u64 sums[DLT_SCHED_SUMS] = { [DLT_SCHED_COUNT] = 1 };
+	*(struct task_id *)here->sought = *w;
+	__builtin_memset(here->single, 0, sizeof(here->single));
+	return here->single;
+}
 
+/* A row of one wait of W, in state SUM. */
+static __always_inline void row_wait(struct dlt_sched_cpu *here, const struct task_id *w, __u32 cpu, __u32 sum,
+				     __u64 ns)
+{
+	__u64 *sums = row_begin(here, w);
+
+	sums[DLT_SCHED_COUNT] = 1;
 	if (sum == DLT_SCHED_DISK)
 		sums[DLT_SCHED_DISK] = ns;
 	else if (sum == DLT_SCHED_BLOCKED)
 		sums[DLT_SCHED_BLOCKED] = ns;
 	else
 		sums[DLT_SCHED_SLEEP] = ns;
-	row_single(w, cpu, sums);
+	row_send(cpu);
 }
 
 /* --- cells -------------------------------------------------------------------------------------- */

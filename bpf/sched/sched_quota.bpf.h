@@ -41,7 +41,9 @@ static __always_inline struct cfs_rq___throttled *queue_of_quota(struct task_str
 {
 	struct cfs_rq___throttled *queue = NULL;
 
-	return bpf_core_field_exists(queue->throttle_count) ? (void *)task->se.cfs_rq : NULL;
+	if (!bpf_core_field_exists(queue->throttle_count))
+		return NULL;
+	return (void *)KCAST(task_struct, task)->se.cfs_rq; /* cast: see task_current() */
 }
 
 /* Whether TASK is throttled, or its queue: of its cgroup, or of one above that. */

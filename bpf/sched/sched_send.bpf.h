@@ -161,13 +161,15 @@ static __always_inline void task_begin(struct task_struct *task, const struct ta
 static __always_inline void task_runs(struct task_struct *task, const struct task_id *w, __u32 cpu)
 {
 	struct dlt_sched_cpu *s = bpf_map_lookup_elem(&cpus, &cpu);
-	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns;
+	__u64 *sums, end = sched_clock.end_ns;
 
 	if (!s)
 		return;
 	if (!s->since_ns && task_on_cpu(task)) {
+		sums = row_begin(s, w);
 		sums[DLT_SCHED_RUN] = end - sched_clock.begin_ns;
 	} else if (s->since_ns && s->cell == NO_CELL && s->task == (__u64)task && end > s->since_ns) {
+		sums = row_begin(s, w);
 		sums[DLT_SCHED_COUNT] = 1;
 		sums[DLT_SCHED_RUN] = end - s->since_ns;
 		sums[DLT_SCHED_RUNQ] = s->runq_ns;
@@ -176,7 +178,7 @@ static __always_inline void task_runs(struct task_struct *task, const struct tas
 	}
 	s->since_ns = end; /* now it is sent */
 	s->cell = NO_CELL;
-	row_single(w, cpu, sums);
+	row_send(cpu);
 }
 
 /* Sends that TASK, whose slot is SLOT, has been off its CPU until the END of the trace: its row, if it gets one. */
@@ -196,7 +198,7 @@ static __always_inline void wait_lasts(struct task_struct *task, const struct dl
 static __always_inline void task_end(struct task_struct *task, struct task_id *w)
 {
 	struct dlt_sched_slot *slot = has_slot(w) ? slot_find(w->tid) : NULL;
-	__u64 sums[DLT_SCHED_SUMS] = {}, end = sched_clock.end_ns, wake, throttled;
+	__u64 *sums, end = sched_clock.end_ns, wake, throttled;
 	__u32 cpu = task_cpu(task);
 	struct dlt_sched_cpu *there = bpf_map_lookup_elem(&cpus, &cpu);
 
@@ -207,14 +209,15 @@ static __always_inline void task_end(struct task_struct *task, struct task_id *w
 	throttled = quota_part(there, task, slot, wake, end, false);
 	wait_lasts(task, slot, wake, throttled, end);
 	if (end > wake) {
+		sums = row_begin(there, w);
 		sums[DLT_SCHED_RUNQ] = end - wake;
 		sums[DLT_SCHED_THROTTLED] = throttled;
-		row_single(w, cpu, sums);
+		row_send(cpu);
 	}
 	if (slot_waits(slot)) {
 		w->call = slot->call;
 		w->by = wake == end ? DLT_BY_END : waker_by(task, slot);
-		row_wait(w, cpu, slot->state, wake - slot_since(slot));
+		row_wait(there, w, cpu, slot->state, wake - slot_since(slot));
 	}
 }
 

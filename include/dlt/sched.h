@@ -116,6 +116,7 @@ struct dlt_sched_cpu {
 	__u64 quota_begin_ns, quota_end_ns; /* from when until when, */
 	__u64 quota_sum_ns; /* and its sum of such times before; */
 	__u64 quota_ended_ns; /* all of them that have ended */
+	__u64 single[DLT_SCHED_SUMS]; /* of the row of a single run or wait */
 };
 
 /* A known thread, what it has been doing SINCE, and what woke it: a cache line. */
@@ -149,7 +150,7 @@ struct dlt_sched_clock {
 
 DLT_ASSERT_SIZE(dlt_sched, 152);
 DLT_ASSERT_SIZE(dlt_sched_cell, 200);
-DLT_ASSERT_SIZE(dlt_sched_cpu, 192);
+DLT_ASSERT_SIZE(dlt_sched_cpu, 256);
 DLT_ASSERT_SIZE(dlt_sched_slot, 64);
 
 #endif
