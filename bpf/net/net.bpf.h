@@ -24,39 +24,50 @@ struct {
 
 /* --- the socket ------------------------------------------------------------------------------------ */
 
-/* Notes FILE's socket, which is not known, as ID. */
-static __noinline struct dlt_socket *socket_begin(struct task_struct *task, struct file *file,
-						  const struct dlt_call *call, struct dlt_file_id *id)
+/*
+ * Notes the socket of the file that scratch has as WHERE_FILE, which is not known, for this thread's call. A global
+ * function, as the others here that few calls need: verified once, not at each caller.
+ */
+__noinline int socket_begin(void)
 {
 	/* in scratch, behind what the name of a file takes: it is too large for the stack */
 	struct scratch *s = scratch_get();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct task_struct *task = task_current();
+	struct dlt_call *call = call_find(tid);
 	struct dlt_socket *entry;
+	struct file *file;
 
-	if (!s)
-		return NULL;
-	file_note(task, file, call, tid, id);
+	if (!s || !call)
+		return 0;
+	file = KCAST(file, s->where_file);
+	file_note(task, file, call, tid, &s->id);
 	entry = (struct dlt_socket *)s->rec;
 	__builtin_memset(entry, 0, sizeof(*entry));
 	entry->socket = (__u64)BPF_CORE_READ(file, private_data);
 	entry->inode = (__u64)BPF_CORE_READ(file, f_inode);
 	entry->sock = load_u64(entry->socket + bpf_core_field_offset(struct socket, sk));
 	entry->begin_ns = call->start_ns;
-	entry->row.id = *id;
+	entry->row.id = s->id;
 	entry->row.connect_ns = entry->row.first_ns = DLT_NONE;
 	entry->row.hdr.tgid = call->tgid;
 	entry->row.hdr.tid = tid;
 	comm_read(entry->row.hdr.comm, task);
-	if (bpf_map_update_elem(&dlt_sockets, id, entry, BPF_NOEXIST) && !bpf_map_lookup_elem(&dlt_sockets, id))
+	if (bpf_map_update_elem(&dlt_sockets, &s->id, entry, BPF_NOEXIST) && !bpf_map_lookup_elem(&dlt_sockets, &s->id))
 		count_lost_room(DLT_sockets);
-	return bpf_map_lookup_elem(&dlt_sockets, id);
+	return 0;
 }
 
-/* The addresses of ENTRY are others than in its last row, or it has none yet. */
-static __noinline int socket_report(struct dlt_socket *entry, __u64 mark)
+/* The addresses of the socket that scratch has the identity of are others than in its last row, or it has none yet. */
+__noinline int socket_report(__u64 mark)
 {
-	__u64 sock = entry->sock;
+	struct scratch *s = scratch_get();
+	struct dlt_socket *entry = s ? bpf_map_lookup_elem(&dlt_sockets, &s->id) : NULL;
+	__u64 sock;
 
+	if (!entry)
+		return 0;
+	sock = entry->sock;
 	if (sock_is_over(&entry->row, sock)) {
 		entry->mark = mark;
 		return 0;
@@ -68,22 +79,36 @@ static __noinline int socket_report(struct dlt_socket *entry, __u64 mark)
 	return 0;
 }
 
-/* FILE, which is a socket, has been used in CALL: ID is its identity. Returns NULL where there is no room for it. */
-static __always_inline struct dlt_socket *socket_note(struct task_struct *task, struct file *file,
-						      const struct dlt_call *call, struct dlt_file_id *id)
+/* FILE, which is a socket, has been used in this thread's call: ID is its identity. Returns NULL where there is no room
+ * for it. */
+static __always_inline struct dlt_socket *socket_note(struct file *file, struct dlt_file_id *id)
 {
 	struct dlt_socket *entry;
+	struct scratch *s;
 	__u64 mark;
 
 	id_begin(KLOAD(file, f_inode), id);
 	entry = bpf_map_lookup_elem(&dlt_sockets, id);
-	if (!entry)
-		entry = socket_begin(task, file, call, id);
+	if (!entry) {
+		s = scratch_get();
+		if (!s)
+			return NULL;
+		s->where_file = (__u64)file;
+		socket_begin();
+		/* by itself each, as id_begin() does: the verifier compares what is on the stack */
+		id->ino = s->id.ino;
+		id->dev = s->id.dev;
+		id->gen = s->id.gen;
+		entry = bpf_map_lookup_elem(&dlt_sockets, id);
+	}
 	if (!entry)
 		return NULL;
 	mark = sock_mark(entry->sock) | 1; /* 0: it has no row yet */
-	if (mark != entry->mark)
-		socket_report(entry, mark);
+	s = mark != entry->mark ? scratch_get() : NULL;
+	if (s) {
+		s->id = *id;
+		socket_report(mark);
+	}
 	return entry;
 }
 
@@ -268,7 +293,7 @@ __noinline int net_used(__u64 fd, __u32 how, __u64 bytes, __s64 ret)
 	use.ns = now - call->start_ns;
 	file = file_of_fd(task, fd);
 	if (file && file_is_socket(file))
-		entry = socket_note(task, file, call, &use.key.id);
+		entry = socket_note(file, &use.key.id);
 	if (entry && how & DLT_NET_BUFFER)
 		naming_look(entry, &use.key.id, use.key.dir == DLT_NET_W, call->args[1], bytes);
 	if (entry)

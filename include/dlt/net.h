@@ -10,6 +10,10 @@
 #define DLT_NET_FLAGS_3 2 /* its flags are the fourth argument, else the third */
 #define DLT_NET_TO_4 4 /* the address that it sends to is its fifth argument */
 #define DLT_NET_BUFFER 8 /* its second argument is the data; also a flag of net_used() */
+#define DLT_NET_MANY 16 /* it sends or receives a list of messages */
+#define DLT_NET_ACCEPTS 32
+#define DLT_NET_CONNECTS 64
+#define DLT_NET_SOCKOPT 128 /* getsockopt(2) */
 
 #define DLT_NET_ROW_NS 1000000 /* a call of this time has a row of its own */
 #define DLT_NET_MESSAGES_MAX 1024 /* UIO_MAXIOV, linux/uio.h: the kernel takes no more in a call */

@@ -40,16 +40,16 @@ static const struct field fields[] = {
 
 #define NET_RECEIVES 0
 static const struct probe_call calls[] = {
-	{ "accept", SYS_accept, 0, "net_accept_exit" },
-	{ "accept4", SYS_accept4, 0, "net_accept_exit" },
-	{ "connect", SYS_connect, 0, "net_connect_exit" },
-	{ "getsockopt", SYS_getsockopt, 0, "net_sockopt_exit" },
+	{ "accept", SYS_accept, DLT_NET_ACCEPTS, "net_exit" },
+	{ "accept4", SYS_accept4, DLT_NET_ACCEPTS, "net_exit" },
+	{ "connect", SYS_connect, DLT_NET_CONNECTS, "net_exit" },
+	{ "getsockopt", SYS_getsockopt, DLT_NET_SOCKOPT, "net_exit" },
 	{ "poll", SYS_poll, 0, "net_poll_exit", .no_row = true },
 	{ "ppoll", SYS_ppoll, 0, "net_poll_exit", .no_row = true },
 	{ "recvfrom", SYS_recvfrom, DLT_NET_FLAGS_3 | DLT_NET_BUFFER, "net_exit" },
-	{ "recvmmsg", SYS_recvmmsg, DLT_NET_FLAGS_3, "net_many_exit" },
+	{ "recvmmsg", SYS_recvmmsg, DLT_NET_FLAGS_3 | DLT_NET_MANY, "net_exit" },
 	{ "recvmsg", SYS_recvmsg, NET_RECEIVES, "net_exit" },
-	{ "sendmmsg", SYS_sendmmsg, DLT_NET_SENDS, "net_many_exit" },
+	{ "sendmmsg", SYS_sendmmsg, DLT_NET_SENDS | DLT_NET_MANY, "net_exit" },
 	{ "sendmsg", SYS_sendmsg, DLT_NET_SENDS, "net_exit" },
 	{ "sendto", SYS_sendto, DLT_NET_SENDS | DLT_NET_TO_4 | DLT_NET_BUFFER, "net_exit" },
 };
