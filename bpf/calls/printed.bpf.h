@@ -134,20 +134,27 @@ static __always_inline void printed_note(const struct dlt_call *call, long ret)
 		printed_send(call->args[1], ret);
 }
 
-static __always_inline void printed_note_vec(const struct dlt_call *call, long ret)
+/* The same for the first LEFT bytes of the COUNT vectors at ADDR. Global, as it takes stack that its caller lacks. */
+__noinline int printed_send_vec(__u64 addr, __u64 count, __u64 left)
 {
-	__u64 left = ret > 0 ? ret : 0, n;
 	struct iovec iov;
+	__u64 n;
 
-	if (!traces(DLT_printed) || !(call->shape & DLT_RW_PRINTS) || !is_output(call->args[0]))
-		return;
-	for (__u32 i = 0; i < DLT_PRINTED_IOVS && i < call->args[2] && left; i++, left -= n) {
-		if (bpf_probe_read_user(&iov, sizeof(iov), (void *)(call->args[1] + i * sizeof(iov))))
-			return;
+#pragma nounroll
+	for (__u32 i = 0; i < DLT_PRINTED_IOVS && i < count && left; i++, left -= n) {
+		if (bpf_probe_read_user(&iov, sizeof(iov), (void *)(addr + i * sizeof(iov))))
+			return 0;
 		n = iov.iov_len < left ? iov.iov_len : left;
 		if (n)
 			printed_send((__u64)iov.iov_base, n);
 	}
+	return 0;
+}
+
+static __always_inline void printed_note_vec(const struct dlt_call *call, long ret)
+{
+	if (traces(DLT_printed) && call->shape & DLT_RW_PRINTS && is_output(call->args[0]) && ret > 0)
+		printed_send_vec(call->args[1], call->args[2], ret);
 }
 
 #endif

@@ -47,6 +47,7 @@ static __always_inline void rw_send(struct task_struct *task, struct dlt_call *c
 	call_end(call, tid);
 }
 
+/* Calls on one buffer, and on vectors of them: one program, as the verifier goes through each one's functions. */
 CALL_END(rw_exit)
 {
 	long ret = call_result(ctx);
@@ -54,36 +55,26 @@ CALL_END(rw_exit)
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
 	__s64 offset = DLT_NONE;
-
-	if (!call)
-		return 0;
-	if (call->shape & DLT_RW_POS)
-		offset = call->args[3];
-	printed_note(call, ret);
-	rw_send(task, call, tid, call->args[2], offset, 0, ret);
-	return 0;
-}
-
-CALL_END(rw_vec_exit)
-{
-	long ret = call_result(ctx);
-	struct task_struct *task = task_current();
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct dlt_call *call = call_find(tid);
-	__s64 offset = DLT_NONE;
+	__u64 requested;
 	__u32 flags = 0;
 
 	if (!call)
 		return 0;
 	if (call->shape & DLT_RW_POS)
 		offset = call->args[3];
-	if (call->shape & DLT_RW_RWF) {
-		flags = rwf_flags(call->args[5]);
-		if (offset == -1)
-			offset = DLT_NONE;
+	if (call->shape & DLT_RW_VEC) {
+		if (call->shape & DLT_RW_RWF) {
+			flags = rwf_flags(call->args[5]);
+			if (offset == -1)
+				offset = DLT_NONE;
+		}
+		printed_note_vec(call, ret);
+		requested = iov_bytes(call->args[1], call->args[2]);
+	} else {
+		printed_note(call, ret);
+		requested = call->args[2];
 	}
-	printed_note_vec(call, ret);
-	rw_send(task, call, tid, iov_bytes(call->args[1], call->args[2]), offset, flags, ret);
+	rw_send(task, call, tid, requested, offset, flags, ret);
 	return 0;
 }
 
@@ -354,18 +345,25 @@ __noinline int events_reaped(__u64 events, __u32 from, __u32 to)
 	return 0;
 }
 
+__noinline int events_reaped_all(__u64 events, __u32 n)
+{
+#pragma nounroll
+	for (__u32 i = 0; i < DLT_IOCBS_MAX && i < n; i += AIO_BATCH)
+		events_reaped(events, i, n < DLT_IOCBS_MAX ? n : DLT_IOCBS_MAX);
+	return 0;
+}
+
 /* io_getevents, io_pgetevents: no row of their own. */
 CALL_END(aio_reap_exit)
 {
 	long ret = call_result(ctx);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
-	__u32 i;
 
 	if (!call)
 		return 0;
-	for (i = 0; i < DLT_IOCBS_MAX && i < ret; i += AIO_BATCH)
-		events_reaped(call->args[3], i, ret < DLT_IOCBS_MAX ? ret : DLT_IOCBS_MAX);
+	if (ret > 0)
+		events_reaped_all(call->args[3], ret);
 	call_end(call, tid);
 	return 0;
 }
