@@ -234,7 +234,7 @@ __noinline int writers_look(void)
 	/* a folio larger than an entry's pages is noted where it begins */
 	l->page = l->cur_index / DLT_DIRTIER_PAGES == l->from / DLT_DIRTIER_PAGES ? l->from : l->cur_index;
 	l->end_page = (l->cur_end + PAGE_BYTES - 1) >> (kernel.page_shift & 31);
-#pragma nounroll
+#pragma clang loop unroll_count(8) /* no frame is left for batches, and the verifier counts each turn */
 	for (int i = 0; i < LOOKUPS; i++)
 		if (writer_step())
 			break;
