@@ -9,7 +9,8 @@ program.NAME.walked: of one with functions, how many instructions the verifier's
 every path of calls, and those of a function again for each path (check_max_stack_depth() of kernel/bpf/verifier.c).
 hook.NAME: the programs that run whenever the tracepoint NAME is hit, exactly one for each link.
 
-With HOOK: only how often the programs at that tracepoint have run, where BPF_ENABLE_STATS is in force.
+With HOOK: only how often the programs at that tracepoint have run, where BPF_ENABLE_STATS is in force. With "all" in its
+place: start.verified, of all programs together, which is most of what a start costs, and start.programs.
 """
 import bisect
 import functools
@@ -50,6 +51,10 @@ fds = list(descriptors(sys.argv[2]))
 links = {fd["link_id"]: fd for fd in fds if "tp_name" in fd}.values()
 programs = {fd["prog_id"]: fd for fd in fds if "run_cnt" in fd}
 
+if sys.argv[3:] == ["all"]:
+    print("start.verified", sum(int(fd["verified_insns"]) for fd in programs.values()))
+    print("start.programs", len(programs))
+    sys.exit()
 if len(sys.argv) > 3:
     print(sum(int(programs[link["prog_id"]]["run_cnt"]) for link in links if link["tp_name"] == sys.argv[3]))
     sys.exit()

@@ -51,8 +51,18 @@ strace -f -e trace=openat -o opens "$DLT" start -q --collectors none -o opens.tr
 	fail "start under strace"
 put start.reads_of_btf "$(grep -c '"/sys/kernel/btf/vmlinux".* = [0-9]' opens)"
 
-disk_ext4 16M
+# What a start loads by itself: below there are more probes.
 gate
+rm -rf "$t"
+"$DLT" start -q --collectors none -o "$t" -- sh -c 'touch loaded; read _ <gate' 2>err 9>&- &
+dlt=$!
+await test -e loaded
+python3 -B "$here/checks/programs.py" "$t" "$dlt" all >all || fail "programs"
+echo >&9
+join
+equal "status" "$rc" 0
+
+disk_ext4 16M
 # shellcheck disable=SC2016 # the workload's own
 spawn --probes +bio,+sched_switch --disk "$disk" -- \
 	sh -c 'touch ready; read _ <gate; "$0" -n 100000 -w 0 >traced; read _ <gate; : >again; read _ <gate' "$W/storm"
@@ -120,7 +130,7 @@ equal "rows of the target" "$(rows vfs_rw 'FUNC == "pread64" && FILE ~ /^storm\.
 
 kernel=$(uname -r | cut -d. -f1,2)
 if [ -n "${RECORD-}" ] || grep -q "^$kernel:" "$budgets"; then
-	sed "s/^/$kernel:/" programs >>measured
+	sed "s/^/$kernel:/" all programs >>measured
 else
 	echo "no budgets for the programs on Linux $kernel"
 fi
