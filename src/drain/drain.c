@@ -276,15 +276,15 @@ static void mark_rows(struct drain *d)
 		decode_record(&d->decode, &m, (uint32_t)n);
 }
 
-/*
- * A trace that reports itself complete is on its disk, unless that takes longer than the user would want to
- * wait for the end: a server or a USB stick behind gigabytes of page cache.
- */
 static void alive(struct drain *d)
 {
 	__atomic_store_n(&d->heartbeat_ns, clock_now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 }
 
+/*
+ * A trace that reports itself complete is on its disk, unless that takes longer than the user would want to
+ * wait for the end: a server or a USB stick behind gigabytes of page cache.
+ */
 static void to_disk(struct drain *drain)
 {
 	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS, left = 0;
