@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program of 32 bits without a C library: 200 calls, and exit_group with 7. Their numbers are those of traced calls in
  * programs of 64 bits: write and truncate on arm64, writev and recvfrom on x86-64.
