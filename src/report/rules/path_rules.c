@@ -117,7 +117,7 @@ const struct rule rule_storage_at_limit = {
 
 const struct rule rule_cpu_others = {
 	.code = "cpu-contention",
-	.title = "The job waited for a CPU, while processes outside the job had most of them",
+	.title = "The job waited for CPUs that processes outside of it had",
 	.is_share = true,
 	.evidence = path_evidence,
 	.advice =
