@@ -44,9 +44,11 @@ static uint32_t name_of(struct path_tries *tries, const struct scan *s, uint64_t
 
 static uint64_t key_of(const struct scan *s, uint64_t pid, uint64_t error)
 {
-	const struct reader_field func = scan_field(s, COL_FUNC), folder = scan_field(s, COL_DIR);
+	const struct reader_field func = scan_field(s, COL_FUNC), request = scan_field(s, COL_REQUEST),
+				  folder = scan_field(s, COL_DIR);
 	uint64_t key = table_key(func.p, func.len);
 
+	key = table_key_more(key, request.p, request.len);
 	key = table_key_more(key, folder.p, folder.len);
 	key = table_key_more(key, (const char *)&pid, sizeof(pid));
 	return table_key_more(key, (const char *)&error, sizeof(error));
