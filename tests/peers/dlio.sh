@@ -21,10 +21,10 @@ for package in "$(packages_of "$python")"/*; do
 	esac
 done
 ! without/bin/python3 -c 'import dftracer' 2>/dev/null || fail "there is a DFTracer"
-mkdir stub
-: >stub/tensorflow.py
+mkdir empty
+: >empty/tensorflow.py
 
-PYTHONPATH=$TMPDIR/stub trace -- "${python%/*}/mpiexec" -n 2 "$TMPDIR/without/bin/python3" -m dlio_benchmark.main \
+PYTHONPATH=$TMPDIR/empty trace -- "${python%/*}/mpiexec" -n 2 "$TMPDIR/without/bin/python3" -m dlio_benchmark.main \
 	workload=unet3d_h100 hydra.run.dir="$TMPDIR/out" ++workload.workflow.generate_data=True \
 	++workload.dataset.data_folder="$TMPDIR/data" ++workload.dataset.num_files_train=16 ++workload.dataset.record_length=65536 \
 	++workload.dataset.record_length_stdev=0 ++workload.dataset.record_length_resize=0 ++workload.reader.batch_size=2 \
