@@ -28,7 +28,7 @@
 #   make fuzz            hostile input, for a bounded number of runs (SECS=600: each for so long)
 #   make page            the page of report --html, in a browser
 #   make soak            a mixed load for an hour (DURATION=24h), and whether anything grows or is lost
-#   make bench           what tracing costs, beside other tracers (20 min; ROUNDS=1: 5 min)
+#   make bench           what tracing costs, beside other tracers (20 min; ROUNDS=1: 5; BENCH=fixed: a part)
 #   make lint            static analysis
 #   make syntax          clang's warnings
 #   make syntax-rest     clang's warnings of what make fuzz does not compile
@@ -153,7 +153,7 @@ COMPAT := $(if $(filter x86,$(ARCH)),i386-linux-gnu elf_i386)$(if $(filter arm64
 WORKLOADS := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(B)/workloads/syscall_fuzz $(if $(COMPAT),$(B)/workloads/compat) $(addprefix $(B)/workloads/c10-,plain.so bare.so $(if $(filter x86,$(ARCH)),nop5.so stepped.so))
 FUZZ_SRC  := $(sort $(wildcard $(addsuffix .c,tests/fuzz/*/* tests/fuzz/*/*/* tests/fuzz/*/*/*/*)))
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
-BENCH     := $(addprefix $(B)/bench/,load hooks shim.so alloc_shim.so)
+BENCHES   := $(addprefix $(B)/bench/,load hooks shim.so alloc_shim.so)
 SITE      := $(addprefix $(B)/site/,sitecustomize.py _mark.py __pycache__)
 LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 
@@ -315,7 +315,7 @@ $(B)/tests/gen_trace: tests/scale/gen_trace.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra -D_GNU_SOURCE $(CFLAGS) -MMD -MP -o $@ $<
 
-workloads: $(WORKLOADS) $(BENCH) $(B)/tests/gen_trace
+workloads: $(WORKLOADS) $(BENCHES) $(B)/tests/gen_trace
 
 # All of the program except main(), built once: a test links the functions that it uses.
 $(B)/lib.a: $(LIB_OBJ)
@@ -440,7 +440,7 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory $(ALL_CPUS) all workloads
-	$(Q)for part in bench brief micro switches disk identity job alloc regions sizes fixed; do \
+	$(Q)for part in $(or $(BENCH),bench brief micro switches disk identity job alloc regions sizes fixed); do \
 		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md") || exit; \
 	done
 
@@ -585,4 +585,4 @@ check-package: deb
 clean:
 	rm -rf build
 
--include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCH:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_NAMES:%=$(K)/obj/bpf/%.1.d) $(BPF_NAMES:%=$(K)/obj/bpf/%.0.d)
+-include $(OBJ:.o=.d) $(UNITS:=.d) $(FUZZERS:=.d) $(WORKLOADS:=.d) $(BENCHES:=.d) $(addprefix $(B)/,bench/hooks.bpf.d bench/shim.d bench/alloc_shim.d soak/load.d tests/gen_trace.d tests/page.d) $(BPF_NAMES:%=$(K)/obj/bpf/%.1.d) $(BPF_NAMES:%=$(K)/obj/bpf/%.0.d)
