@@ -96,9 +96,9 @@ END
 mkdir empty
 # shellcheck disable=SC2016 # the inner shell's
 without_btf() { unshare -m --propagation private sh -c 'mount --bind empty /sys/kernel/btf && exec "$@"' sh "$@"; }
-without_btf env -u NO_COLOR TERM=xterm script -qec "$DLT check -o out" /dev/null </dev/null >screen
+without_btf env -u NO_COLOR TERM=xterm script -qec "'$DLT' check -o out" /dev/null </dev/null >screen
 grep -q "$(printf '\033')\[32mok" screen || fail "no colour on a terminal: $(cat screen)"
-without_btf env NO_COLOR=1 TERM=xterm script -qec "$DLT check -o out" /dev/null </dev/null >screen
+without_btf env NO_COLOR=1 TERM=xterm script -qec "'$DLT' check -o out" /dev/null </dev/null >screen
 ! grep -q "$(printf '\033')" screen || fail "colour in spite of NO_COLOR: $(cat screen)"
 
 # --- without BTF, /sys and /proc -------------------------------------------------------------------

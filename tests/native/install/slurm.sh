@@ -77,12 +77,12 @@ PartitionName=all Nodes=$a,$b Default=YES State=UP
 END
 printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\nCgroupAutomount=no\n' >cgroup.conf
 for script in prolog epilog; do
-	printf '#!/bin/sh\nexec %s/%s.sh %s/conf\n' "$scripts" $script "$TMPDIR" >$script
+	printf '#!/bin/sh\nexec "%s/%s.sh" "%s/conf"\n' "$scripts" $script "$TMPDIR" >$script
 	chmod 755 $script
 done
 # conf LINE...: the configuration that prolog and epilog read
 conf() {
-	printf '%s\n' "DIR=$TMPDIR/traces" "PROGRAM=$DLT" "LIMIT_S=1000" \
+	printf '%s\n' "DIR=$TMPDIR/traces" "PROGRAM='$DLT'" "LIMIT_S=1000" \
 		"OPTIONS='--probes -bio --collectors none --min-free 0'" "$@" >conf
 }
 conf

@@ -11,7 +11,7 @@
 train=$here/../workloads/train.py
 "$train" --prepare --files 128 data || fail "status $?"
 rm -rf "$t"
-"$DLT" start -q -P sched --collectors none --min-free 0 --log -o "$t" --workload "$train --files 128 data" >log ||
+"$DLT" start -q -P sched --collectors none --min-free 0 --log -o "$t" --workload "'$train' --files 128 data" >log ||
 	fail "status $?"
 "$DLT" report --cpu --csv csv "$t" >text || fail "report --cpu: status $?"
 grep -q '^difference  *0.000000[0-9]* s' text || fail "it does not add up: $(cat text)"
