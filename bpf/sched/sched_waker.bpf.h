@@ -240,6 +240,18 @@ static __always_inline void waker_is(struct dlt_sched_slot *slot, struct task_st
 	comm_read(slot->by_comm, waker);
 }
 
+/*
+ * Notes in SLOT the call in which WAKER ends a wait that gets a row: a lock, an answer and a page are given in
+ * different ones.
+ */
+static __noinline int waker_call_note(struct dlt_sched_slot *slot, struct task_struct *waker)
+{
+	__u32 call = call_here(waker, regs_here(waker));
+
+	slot->by_call = call < DLT_SYSCALLS ? call : DLT_SCHED_BY_NO_CALL;
+	return 0;
+}
+
 /* Notes in SLOT, which is TASK's, what wakes it NOW. */
 static __always_inline int waker_note(struct dlt_sched_slot *slot, struct task_struct *task, __u64 now)
 {
@@ -256,6 +268,9 @@ static __always_inline int waker_note(struct dlt_sched_slot *slot, struct task_s
 		waker_is(slot, waker);
 	else
 		slot->by_tgid = slot->by_tid = 0;
+	slot->by_call = DLT_SCHED_BY_NO_CALL;
+	if (slot->by_tgid && slot->kind == DLT_SCHED_TARGET && now >= slot_since(slot) + DLT_WAITS_MIN_NS)
+		waker_call_note(slot, waker);
 	return 0;
 }
 

@@ -122,6 +122,7 @@ static __noinline __u64 wait_send(struct task_struct *task, const struct dlt_sch
 	named = slot->by_tgid && is_by_thread(end->by);
 	rec->by_tgid = named ? slot->by_tgid : DLT_NONE32;
 	rec->by_tid = named ? slot->by_tid : DLT_NONE32;
+	rec->by_call = named && slot->by_call < DLT_SCHED_BY_NO_CALL ? slot->by_call : DLT_SCHED_NO_CALL;
 	if (named)
 		__builtin_memcpy(rec->by_comm, slot->by_comm, sizeof(rec->by_comm));
 	if (slot->state > DLT_SCHED_RUNQ)

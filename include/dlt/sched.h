@@ -42,6 +42,8 @@ enum dlt_sched_sum {
 #define DLT_SCHED_COMPAT 0xfffffffcu /* a call of the 32-bit table */
 #define DLT_SCHED_STOPPED 0xfffffffbu /* whatever the call: stopped by a signal or a tracer */
 
+#define DLT_SCHED_BY_NO_CALL 0x3ffu /* of by_call: none, or not looked at */
+
 /*
  * Either what a thread did on a CPU since its last row for that CPU (CALL is DLT_SCHED_NO_CALL), or what it
  * waited for in a call (CPU is DLT_NONE), by what ended the waits; sums that belong to the other kind are DLT_NONE.
@@ -132,7 +134,9 @@ struct dlt_sched_slot {
 	__u16 cell; /* of a CPU's: the last place of its cell, */
 	__u16 wait_cell; /* and the last place of the call's */
 	__u64 sock; /* struct sock * whose data woke it; 0: none, or not known */
-	__u32 by_tgid, by_tid; /* 0: no thread */
+	__u32 by_tgid; /* 0: no thread */
+	__u32 by_tid : 22, /* linux/threads.h: PID_MAX_LIMIT */
+		by_call : 10; /* the call in which that thread did it, if the wait was long; DLT_SCHED_BY_NO_CALL */
 	union {
 		char by_comm[DLT_COMM_LEN];
 		struct { /* of one that may be throttled: */

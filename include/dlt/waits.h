@@ -37,10 +37,12 @@ struct dlt_waits {
 	__s32 by_tid;
 	char by_comm[DLT_COMM_LEN];
 	struct dlt_peer peer;
+	__u32 by_call; /* in which by_tid ended it; DLT_SCHED_NO_CALL: none, or not known */
+	__u32 pad;
 };
 
 #define DLT_WAITS_THROTTLED 64 /* a state: it could run, but for the CPU quota of its cgroup */
 
-DLT_ASSERT_SIZE(dlt_waits, 136);
+DLT_ASSERT_SIZE(dlt_waits, 144);
 
 #endif

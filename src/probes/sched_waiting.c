@@ -54,6 +54,7 @@ static void look_at(struct looking *l, const struct dlt_sched_slot *slot)
 	wait.state = slot->throttled ? DLT_WAITS_THROTTLED : slot->state;
 	wait.by = by_of(slot, waits);
 	wait.by_tgid = wait.by_tid = DLT_NONE32;
+	wait.by_call = DLT_SCHED_NO_CALL;
 	if (slot->by_tgid && is_by_thread(wait.by)) {
 		wait.by_tgid = (int32_t)slot->by_tgid;
 		wait.by_tid = (int32_t)slot->by_tid;

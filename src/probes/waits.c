@@ -36,6 +36,8 @@ static const struct field fields[] = {
 	FIELD_FILE_OF(struct dlt_waits, id),
 	{ "THROTTLED_NS", "the first part of RUNQ_NS, due to the CPU quota of its cgroup, ns", FIELD_S64,
 	  AT(throttled_ns) },
+	{ "BY_CALL", "the call in which that thread ended it; - if none did, or in none", FIELD_NAME, AT(by_call),
+	  .names = sched_call_names },
 };
 #undef AT
 

@@ -25,14 +25,16 @@ static struct dlt_waits *wait_begin(uint32_t call, uint32_t state, enum dlt_wait
 	rec->state = state;
 	rec->by = by;
 	rec->by_tgid = rec->by_tid = DLT_NONE32;
+	rec->by_call = DLT_SCHED_NO_CALL;
 	return rec;
 }
 
-static void by_thread(struct dlt_waits *rec, int pid, int tid, const char *comm)
+static struct dlt_waits *by_thread(struct dlt_waits *rec, int pid, int tid, const char *comm)
 {
 	rec->by_tgid = pid;
 	rec->by_tid = tid;
 	memcpy(rec->by_comm, comm, MIN(strlen(comm), sizeof(rec->by_comm)));
+	return rec;
 }
 
 static void peer(struct dlt_waits *rec, int family, const char *addr, uint16_t port)
@@ -48,7 +50,7 @@ static void rows_have_what_ended_the_wait(void **state)
 	rec_emit();
 	wait_begin(DLT_SCHED_NO_CALL, DLT_WAITS_THROTTLED, DLT_BY_NOTHING)->throttled_ns = 6000;
 	rec_emit();
-	by_thread(wait_begin(SYS_futex, DLT_SCHED_SLEEP, DLT_BY_THREAD), 100, 102, "a b\t-");
+	by_thread(wait_begin(SYS_futex, DLT_SCHED_SLEEP, DLT_BY_THREAD), 100, 102, "a b\t-")->by_call = SYS_write;
 	rec_emit();
 	by_thread(wait_begin(SYS_wait4, DLT_SCHED_SLEEP, DLT_BY_EXIT), 200, 200, "a name of 16 by.");
 	rec_emit();

@@ -100,7 +100,7 @@ static const struct {
 			 sizeof(struct dlt_vfs_rw), CALLS | PROBE_MORE_ROWS },
 	[DLT_waits] = { "waits",
 			"TIMESTAMP TIME PID TID COMM CALL STATE LAT_NS RUNQ_NS BY BY_PID BY_TID BY_COMM PEER FID FILE "
-			"THROTTLED_NS",
+			"THROTTLED_NS BY_CALL",
 			sizeof(struct dlt_waits), PROBE_SELECTABLE | PROBE_MAY_LACK },
 	[DLT_workload] = { "workload", "TIMESTAMP TIME TEXT", sizeof(struct dlt_workload), 0 },
 };
