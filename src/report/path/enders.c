@@ -47,6 +47,17 @@ enum path_by path_by_of(struct reader_field by)
 	return (enum path_by)value_of(by, words, ARRAY_SIZE(words));
 }
 
+enum path_by_call path_by_call_of(struct reader_field call)
+{
+	static const struct word words[] = {
+		{ "ioctl", PATH_BY_CONTROL },
+		{ "fcntl", PATH_BY_GIVING_BACK },
+		{ "close", PATH_BY_GIVING_BACK },
+	};
+
+	return (enum path_by_call)value_of(call, words, ARRAY_SIZE(words));
+}
+
 /* --- rules --------------------------------------------------------------------------------------------- */
 
 #define BIT(by) (1U << PATH_BY_##by)
@@ -118,6 +129,44 @@ static bool is_held(const struct path_ender *own, const struct path_ender *last)
 	return last->outside && (call->opens || (last->file == PATH_STORED_FILE && call->storage == PATH_DISK_READ));
 }
 
+/* Whether an ioctl of another process on FILE may itself end a wait for it. */
+static bool has_other_uses(uint8_t file)
+{
+	return file == PATH_ANY_FILE || file == PATH_TERMINAL_FILE || file == PATH_DEVICE_FILE ||
+	       file == PATH_PIPE_FILE;
+}
+
+/*
+ * What a process answers by an ioctl while the thread sleeps in the kernel: a page of memory that it fills
+ * (userfaultfd), or whether a call may go on (a notification of seccomp), which no call on a descriptor of the thread's
+ * needs.
+ */
+static bool is_answered(const struct path_ender *own, const struct path_ender *last)
+{
+	const struct path_call *call = &path_calls[last->call];
+
+	return last->outside && last->by_call == PATH_BY_CONTROL && !has_other_uses(last->file) && !call->polls &&
+	       !call->sleeps && !call->children && !call->signals && !call->locks;
+}
+
+bool path_ender_is_lease(const struct path_ender *e)
+{
+	const struct path_call *call = &path_calls[e->call];
+
+	return e->outside && e->by_call == PATH_BY_GIVING_BACK && (call->opens || call->storage == PATH_DISK_WRITE);
+}
+
+static bool is_leased(const struct path_ender *own, const struct path_ender *last)
+{
+	return path_ender_is_lease(last);
+}
+
+/* A thread in a page fault sleeps for a disk, or until a process has filled the page. */
+static bool is_filled(const struct path_ender *own, const struct path_ender *last)
+{
+	return last->outside && path_calls[last->call].storage == PATH_DISK_FAULT;
+}
+
 /*
  * A file system of that process (FUSE): a call on names has no other use for one, but for an open, which may be of a
  * FIFO.
@@ -148,7 +197,7 @@ static const struct rule {
 	enum detail detail;
 	bool storage; /* the kind that the call has for it */
 } rules[] = {
-	{ BY_ANY, STATE_ANY, is_stop, PATH_STOPPED, NO_DETAIL },
+	{ BY_ANY, STATE_ANY, is_stop, PATH_STOPPED, OF_OTHER },
 	{ BIT(DISK), STATE_ANY, NULL, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(TIMER) | BIT(END) | BY_KERNEL_SIDE, STATE(FOR_DISK), NULL, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(TIMER), STATE_ANY, is_poll, PATH_POLL, OF_CALL },
@@ -167,6 +216,9 @@ static const struct rule {
 	{ BIT(INTERRUPT), STATE_ANY, NULL, PATH_INTERRUPT, OF_CALL },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_lock_outside, PATH_LOCK, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE(BLOCKED), is_held, PATH_HELD, OF_OTHER },
+	{ BIT(THREAD) | BIT(EXIT), STATE(ASLEEP) | STATE(BLOCKED), is_answered, PATH_HELD, OF_OTHER },
+	{ BIT(THREAD) | BIT(EXIT), STATE(ASLEEP) | STATE(BLOCKED), is_leased, PATH_HELD, OF_OTHER },
+	{ BIT(THREAD) | BIT(EXIT), STATE(ASLEEP), is_filled, PATH_HELD, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_served, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_outside, PATH_OUTSIDE, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, NULL, PATH_SEVERAL, OF_CALL },

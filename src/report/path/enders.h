@@ -42,13 +42,20 @@ enum path_file {
 	PATH_SOCKET_FILE
 };
 
+/* The call in which a thread ended it, as far as that shows what it had in its hands. */
+enum path_by_call {
+	PATH_BY_ANY_CALL, /* another one, or not known */
+	PATH_BY_CONTROL, /* ioctl: an answer to a notification (userfaultfd, seccomp) */
+	PATH_BY_GIVING_BACK, /* fcntl, close: a lease */
+};
+
 struct path_ender {
 	uint32_t life; /* the thread of the job that ended the wait; 0: none */
 	uint32_t call_name, file_name; /* names; 0: none */
 	uint32_t
 		other; /* likewise, of the thread that ended it; of the remote end where a packet or an interrupt did */
 	uint8_t call; /* index of its facts */
-	uint8_t state, by, file; /* enum path_state, path_by, path_file */
+	uint8_t state, by, file, by_call; /* enum path_state, path_by, path_file, path_by_call */
 	bool outside; /* the thread that ended it is not of the job */
 	bool again; /* a timer ended it, and it began again at once */
 	bool after; /* it is such a wait that began again */
@@ -57,6 +64,7 @@ struct path_ender {
 
 enum path_state path_state_of(struct reader_field state);
 enum path_by path_by_of(struct reader_field by);
+enum path_by_call path_by_call_of(struct reader_field call);
 
 /* Whether the thread could run all the time. */
 static inline bool path_ender_can_run(const struct path_ender *e)
@@ -66,6 +74,9 @@ static inline bool path_ender_can_run(const struct path_ender *e)
 
 /* Whether a signal ended a wait that was not for one: what it was for is not known. */
 bool path_ender_is_interrupted(const struct path_ender *e);
+
+/* Whether it was for a lease on a file, which its holder gave back before the file was opened (F_SETLEASE). */
+bool path_ender_is_lease(const struct path_ender *e);
 
 /* Returns the leaf for the wait OWN, which ended as LAST did, and not by a thread of the job. Not of whom it is. */
 struct path_leaf path_ender_leaf(const struct path_ender *own, const struct path_ender *last);

@@ -152,6 +152,7 @@ struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *
 		.call_name = path_name(names, scan_field(s, COL_CALL)),
 		.file = (uint8_t)file_of(waits, s),
 		.file_name = path_name_pattern(names, scan_field(s, COL_FILE)),
+		.by_call = (uint8_t)path_by_call_of(scan_field(s, COL_BY_CALL)),
 	};
 	uint64_t pid;
 
@@ -250,8 +251,15 @@ static void mark_acts(struct path_waits *waits)
 static bool is_retry(const struct path_wait *wait, const struct path_wait *next, uint64_t ran_ns)
 {
 	return wait->ender.by == PATH_BY_TIMER && wait->ender.state != PATH_FOR_DISK &&
-	       path_calls[wait->ender.call].polls && wait->ender.call == next->ender.call && ran_ns <= PATH_RETRY_NS &&
-	       !next->acted;
+	       (path_calls[wait->ender.call].polls || path_calls[wait->ender.call].opens) &&
+	       wait->ender.call == next->ender.call && ran_ns <= PATH_RETRY_NS && !next->acted;
+}
+
+/* Whether the kernel has looked, at a tick of its clock, whether a lease on the file to be opened was gone. */
+static bool is_look(const struct path_wait *wait)
+{
+	return wait->ender.by == PATH_BY_TIMER && wait->ender.state == PATH_ASLEEP &&
+	       path_calls[wait->ender.call].opens;
 }
 
 static bool is_gil(const struct path_wait *wait)
@@ -263,11 +271,13 @@ static bool is_gil(const struct path_wait *wait)
 
 /*
  * A wait that timed out and began again at once is one wait, which ends as the last one does: Python's threads wait in
- * turns of 5 ms for its lock. Not a sleep, whose end shows nothing.
+ * turns of 5 ms for its lock. Not a sleep, whose end shows nothing. Who gives back a lease less than 1 ms after such a
+ * look at it ends a wait without a row: then it is the one who did so after the thread's next one.
  */
 static void settle(struct path_wait *v, uint32_t first, uint32_t n)
 {
 	struct path_wait *next = NULL;
+	uint32_t lease = UINT32_MAX;
 	uint64_t ran_ns = 0;
 
 	for (uint32_t i = first + n; i-- > first;) {
@@ -282,7 +292,11 @@ static void settle(struct path_wait *v, uint32_t first, uint32_t n)
 			if (is_gil(wait))
 				wait->ender.gil = next->ender.gil = true;
 			wait->settled = path_calls[wait->ender.call].sleeps ? i : next->settled;
+		} else if (is_look(wait) && lease != UINT32_MAX) {
+			wait->settled = lease;
 		}
+		if (path_ender_is_lease(&v[wait->settled].ender))
+			lease = wait->settled;
 		next = wait;
 		ran_ns = 0;
 	}

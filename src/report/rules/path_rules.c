@@ -34,11 +34,11 @@ OF_PATH(lock_wait, "lock-wait", "The job waited for a lock on a file",
 	"waits for a lock that another process held, and pauses between tries to get one",
 	"Let each process have a file of its own, hold the lock for less time, or find out who holds it: /proc/locks "
 	"has its PID.");
-OF_PATH(held_by, "held-by", "Another process held up the job's opens and reads of files",
-	"waits in opens and reads of files that a thread outside the job ended, and no signal would",
+OF_PATH(held_by, "held-by", "Another process held up the job",
+	"waits that a thread outside the job ended: in opens and reads (fanotify, leases), page faults (userfaultfd), "
+	"calls on which it decides (seccomp)",
 	"If it scans on access (virus scanner, audit, backup), exclude the data's folder there; else see what it does "
-	"in "
-	"that folder.");
+	"then: file servers hold leases, sandboxes decide on calls.");
 OF_PATH(poll_sleep, "poll-sleep", "The job slept between looks at whether something was done",
 	"waits that a timer ended again and again, while nothing else of the job worked",
 	"Wait for the event itself (a blocking get, a condition, poll without a timeout), or sleep for less time.");

@@ -25,6 +25,7 @@ static void each_wait_has_one_leaf(void **state)
 		enum path_by by;
 		enum path_file file;
 		bool other, outside, again, after;
+		enum path_by_call by_call;
 		enum path_kind kind;
 		uint32_t detail;
 	} cases[] = {
@@ -82,10 +83,31 @@ static void each_wait_has_one_leaf(void **state)
 		  .kind = PATH_DISK_WRITE, .detail = FILE_NAME },
 		{ "flock", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .kind = PATH_LOCK,
 		  .detail = OTHER },
+		/* a lease, a page that a process fills, a call on which it decides; a FIFO's other end, a message */
+		{ "openat", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .by_call = PATH_BY_GIVING_BACK,
+		  .kind = PATH_HELD, .detail = OTHER },
+		{ "truncate", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true,
+		  .by_call = PATH_BY_GIVING_BACK, .kind = PATH_HELD, .detail = OTHER },
+		{ "fault", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .kind = PATH_HELD,
+		  .detail = OTHER },
+		{ "newfstatat", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .by_call = PATH_BY_CONTROL,
+		  .kind = PATH_HELD, .detail = OTHER },
+		{ "connect", PATH_ASLEEP, PATH_BY_THREAD, PATH_SOCKET_FILE, .other = true, .outside = true,
+		  .by_call = PATH_BY_CONTROL, .kind = PATH_HELD, .detail = OTHER },
+		{ "read", PATH_ASLEEP, PATH_BY_THREAD, PATH_PIPE_FILE, .other = true, .outside = true,
+		  .by_call = PATH_BY_CONTROL, .kind = PATH_OUTSIDE, .detail = OTHER },
+		{ "read", PATH_ASLEEP, PATH_BY_THREAD, PATH_PIPE_FILE, .other = true, .outside = true,
+		  .by_call = PATH_BY_GIVING_BACK, .kind = PATH_OUTSIDE, .detail = OTHER },
+		{ "poll", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .by_call = PATH_BY_CONTROL,
+		  .kind = PATH_OUTSIDE, .detail = OTHER },
+		{ "fcntl", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .by_call = PATH_BY_GIVING_BACK,
+		  .kind = PATH_LOCK, .detail = OTHER },
 		{ "wait4", PATH_ASLEEP, PATH_BY_EXIT, .other = true, .outside = true, .kind = PATH_OUTSIDE,
 		  .detail = OTHER },
 		{ "futex", PATH_ASLEEP, PATH_BY_THREAD, .kind = PATH_SEVERAL, .detail = CALL },
 		{ "stopped", PATH_ASLEEP, PATH_BY_SIGNAL, .kind = PATH_STOPPED },
+		{ "stopped", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .kind = PATH_STOPPED,
+		  .detail = OTHER },
 		{ "poll", PATH_ASLEEP, PATH_BY_END, .kind = PATH_UNENDED, .detail = CALL },
 		/* it is known what it was for, without its end */
 		{ "read", PATH_FOR_DISK, PATH_BY_END, .kind = PATH_DISK_READ, .detail = FILE_NAME },
@@ -106,6 +128,7 @@ static void each_wait_has_one_leaf(void **state)
 			.outside = cases[i].outside,
 			.again = cases[i].again,
 			.after = cases[i].after,
+			.by_call = (uint8_t)cases[i].by_call,
 		};
 		const struct path_leaf leaf = path_ender_leaf(&e, &e);
 

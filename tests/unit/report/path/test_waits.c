@@ -57,6 +57,23 @@ static void a_wait_in_another_call_is_another_one(void **state)
 	report_free(r);
 }
 
+/* The kernel looks at each tick whether a lease is gone: the wait is its holder's, also of one whose end has no row. */
+static void an_open_waits_for_the_holder_of_a_lease(void **state)
+{
+	struct report *r;
+
+	put_root(10, "python", 1000 * MS);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 110 * MS, .call = "openat", .by = "timer");
+	put_wait(.pid = 10, .from = 300 * MS, .to = 310 * MS, .call = "openat", .by = "timer");
+	put_wait(.pid = 10, .from = 310 * MS, .to = 315 * MS, .call = "openat", .by = "thread", .by_pid = 99,
+		 .by_comm = "smbd", .by_call = "fcntl");
+	put_wait(.pid = 10, .from = 500 * MS, .to = 520 * MS, .call = "openat", .by = "timer");
+	r = path_loaded();
+	expect_part(r, "held", "python", "smbd", 25 * MS);
+	expect_part(r, "timeout", "python", "openat", 20 * MS);
+	report_free(r);
+}
+
 /* A time in the queue between two turns makes no difference. */
 static void a_lost_cpu_between_two_turns(void **state)
 {
@@ -328,6 +345,7 @@ static void a_signal_that_interrupts_is_no_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(an_open_waits_for_the_holder_of_a_lease),
 		IN_TREE(a_wait_that_begins_again_at_once_is_one_wait),
 		IN_TREE(a_wait_after_some_work_is_another_one),
 		IN_TREE(work_between_turns_of_5_ms_is_done_with_the_lock),

@@ -119,7 +119,7 @@ static void off_the_cpu_without_a_wait(void **state)
 	r = path_loaded();
 	expect_part(r, "runq", "a", NULL, 121 * MS);
 	expect_part(r, "throttled", "a", NULL, 260 * MS);
-	expect_part(r, "stopped", "a", "-", 299 * MS);
+	expect_part(r, "stopped", "a", "bash", 299 * MS);
 	expect_part(r, "timeout", "a", "read", 20 * MS);
 	expect_part(r, "cpu", "a", NULL, 300 * MS);
 	report_free(r);

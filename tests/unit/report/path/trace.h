@@ -43,7 +43,7 @@ static const char *const trace_columns[TRACE_FILES] = {
 	[PIDS] = "pids 1\nTIMESTAMP\tTIME\tPID\tTID\tPPID\tCOMM\tEVENT\tSTATUS\tNSPID\tUID\tCGROUP\tRANK\tARGS",
 	[FILES] = "files 1\nTIMESTAMP\tTIME\tFID\tDEV\tINO\tTYPE\tFSTYPE\tSIZE\tSTATE\tREALPATH",
 	[WAITS] = "waits 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tCALL\tSTATE\tLAT_NS\tRUNQ_NS\tBY\tBY_PID\tBY_TID\tBY_COMM"
-		  "\tPEER\tFID\tFILE\tTHROTTLED_NS",
+		  "\tPEER\tFID\tFILE\tTHROTTLED_NS\tBY_CALL",
 	[SCHED] = "sched 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tKIND\tCPU\tCALL\tSPAN_NS\tCOUNT\tPREEMPTED\tRUN_NS"
 		  "\tRUNQ_NS\tDISK_NS\tBLOCKED_NS\tSLEEP_NS\tMAX_NS\tBY\tBY_PID\tBY_TID\tTHROTTLED_NS",
 	[OPEN] = "open 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tFUNC\tLAT_NS\tVFS_LAT_NS\tRET\tFLAGS\tMODE\tFID\tFILE\tPATH"
@@ -150,7 +150,7 @@ struct put_wait {
 	unsigned int pid, tid; /* TID: 0: PID */
 	const char *call, *state, *by;
 	unsigned int by_pid, by_tid;
-	const char *by_comm, *peer;
+	const char *by_comm, *by_call, *peer;
 	unsigned int fid;
 	const char *file;
 };
@@ -175,11 +175,11 @@ static inline void put_wait_row(const struct put_wait *w)
 
 	if (w->throttled)
 		snprintf(throttled, sizeof(throttled), "%llu", (unsigned long long)w->throttled);
-	put(WAITS, w->to, "%u\t%u\tx\t%s\t%s\t%llu\t%llu\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", w->pid,
+	put(WAITS, w->to, "%u\t%u\tx\t%s\t%s\t%llu\t%llu\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", w->pid,
 	    w->tid ? w->tid : w->pid, w->call ? w->call : "read", w->state ? w->state : "sleep",
 	    (unsigned long long)(w->to - w->from), (unsigned long long)w->runq, or_dash(w->by),
 	    number_or_dash(w->by_pid), number_or_dash(w->by_tid ? w->by_tid : w->by_pid), or_dash(w->by_comm),
-	    or_dash(w->peer), number_or_dash(w->fid), or_dash(w->file), throttled);
+	    or_dash(w->peer), number_or_dash(w->fid), or_dash(w->file), throttled, or_dash(w->by_call));
 }
 
 #define put_wait(...) put_wait_row(&(struct put_wait){ __VA_ARGS__ })
