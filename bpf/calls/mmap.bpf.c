@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mmap, munmap, mremap, madvise and brk. */
-#include "file.bpf.h"
+/* mmap, munmap, mremap, madvise and brk; and threads and processes that the kernel did not make. */
+#include "process/pids.bpf.h"
 
 #include "dlt/mmap.h"
 
 #define MAP_ANONYMOUS 0x20 /* asm-generic/mman-common.h */
 #define MREMAP_FIXED 2
+#define EAGAIN 11 /* asm-generic/errno-base.h */
+#define ENOMEM 12
 
 /* The result is the end of the heap after the call: its end before it is the kernel's to say. */
 CALL_BEGIN(brk_entry)
@@ -67,6 +69,28 @@ CALL_END(mmap_exit)
 	hdr_fill(&rec->hdr, call, task, tid, sizeof(*rec));
 	rec_submit(rec, DLT_mmap);
 out:
+	call_end(call, tid);
+	return 0;
+}
+
+/*
+ * fork, vfork, clone, clone3. What they make has its rows in pids.out by the hooks of the scheduler; what a limit has
+ * refused (RLIMIT_NPROC, pids.max, memory) is seen here alone. A child has no entry, as it began no call.
+ */
+CALL_END(made_exit)
+{
+	long ret = call_result(ctx);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct scratch *s;
+
+	if (!call)
+		return 0;
+	s = ret == -EAGAIN || ret == -ENOMEM ? scratch_get() : NULL;
+	if (s) {
+		pids_begin(s, task_current(), DLT_PIDS_REFUSED)->status = ret;
+		pids_send();
+	}
 	call_end(call, tid);
 	return 0;
 }

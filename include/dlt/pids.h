@@ -13,6 +13,7 @@ enum dlt_pids_event {
 	DLT_PIDS_RENAME,
 	DLT_PIDS_EXIT,
 	DLT_PIDS_LEFT, /* it has executed a program that runs as another user: it has no more rows */
+	DLT_PIDS_REFUSED, /* the kernel has made no process or thread for it */
 };
 
 #define DLT_ARGS_MAX 4096
@@ -23,7 +24,7 @@ struct dlt_pids {
 	struct dlt_segs segs; /* 0: exec: argv with its NULs; rename: the old name; exec: 1..: see dlt_pids_variable */
 	__u32 event;
 	__u32 ppid;
-	__s64 status; /* waitpid's raw number, at the process's exit */
+	__s64 status; /* waitpid's raw number, at the process's exit; of DLT_PIDS_REFUSED -errno */
 	__u32 nspid; /* in its own pid namespace */
 	__u32 uid;
 	/* at exit, of the thread or, with status, of the process */

@@ -8,8 +8,11 @@
 
 #include <sys/syscall.h>
 
+#ifndef SYS_clone3
+#define SYS_clone3 435 /* one number on every architecture, since 5.3 */
+#endif
 #ifndef SYS_close_range
-#define SYS_close_range 436 /* one number on every architecture, since 5.9 */
+#define SYS_close_range 436 /* likewise, 5.9 */
 #endif
 #ifndef SYS_openat2
 #define SYS_openat2 437 /* likewise, 5.6 */
@@ -46,6 +49,9 @@
 #endif
 #ifndef SYS_dup2
 #define SYS_dup2 (-1)
+#endif
+#ifndef SYS_fork
+#define SYS_fork (-1)
 #endif
 #ifndef SYS_futimesat
 #define SYS_futimesat (-1)
@@ -97,6 +103,9 @@
 #endif
 #ifndef SYS_unlink
 #define SYS_unlink (-1)
+#endif
+#ifndef SYS_vfork
+#define SYS_vfork (-1)
 #endif
 #ifndef SYS_utime
 #define SYS_utime (-1)

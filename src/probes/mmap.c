@@ -90,11 +90,18 @@ static const struct field fields[] = {
 };
 
 static const struct probe_call calls[] = {
-	{ "brk", SYS_brk, DLT_BRK, "mmap_exit", "brk_entry" }, { "madvise", SYS_madvise, DLT_MADVISES, "mmap_exit" },
-	{ "mmap", SYS_mmap, DLT_MMAP, "mmap_exit" },           { "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
-	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },     { "snapshot", -1 }, /* mapped before the trace */
+	{ "brk", SYS_brk, DLT_BRK, "mmap_exit", "brk_entry" },
+	{ "madvise", SYS_madvise, DLT_MADVISES, "mmap_exit" },
+	{ "mmap", SYS_mmap, DLT_MMAP, "mmap_exit" },
+	{ "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
+	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },
+	{ "snapshot", -1 }, /* mapped before the trace */
+	{ "clone", SYS_clone, 0, "made_exit", .no_row = true },
+	{ "clone3", SYS_clone3, 0, "made_exit", .no_row = true },
+	{ "fork", SYS_fork, 0, "made_exit", .no_row = true },
+	{ "vfork", SYS_vfork, 0, "made_exit", .no_row = true },
 };
-_Static_assert(ARRAY_SIZE(calls) - 1 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
+_Static_assert(ARRAY_SIZE(calls) - 5 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
 
 SKEL_OPENER(mmap)
 

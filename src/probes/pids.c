@@ -13,10 +13,9 @@
 #include "trace/probe.h"
 
 static const struct field_name event_names[] = {
-	{ DLT_PIDS_SNAPSHOT, "snapshot" }, { DLT_PIDS_FORK, "fork" },
-	{ DLT_PIDS_THREAD, "thread" },     { DLT_PIDS_EXEC, "exec" },
-	{ DLT_PIDS_RENAME, "rename" },     { DLT_PIDS_EXIT, "exit" },
-	{ DLT_PIDS_LEFT, "left" },         { 0, NULL },
+	{ DLT_PIDS_SNAPSHOT, "snapshot" }, { DLT_PIDS_FORK, "fork" },       { DLT_PIDS_THREAD, "thread" },
+	{ DLT_PIDS_EXEC, "exec" },         { DLT_PIDS_RENAME, "rename" },   { DLT_PIDS_EXIT, "exit" },
+	{ DLT_PIDS_LEFT, "left" },         { DLT_PIDS_REFUSED, "refused" }, { 0, NULL },
 };
 
 static const struct field fields[] = {
@@ -25,9 +24,9 @@ static const struct field fields[] = {
 	{ "TID", "thread", FIELD_U32, offsetof(struct process_row, rec.hdr.tid) },
 	{ "PPID", "its parent", FIELD_U32, offsetof(struct process_row, rec.ppid) },
 	{ "COMM", "name of the thread, after the event", FIELD_COMM, offsetof(struct process_row, rec.hdr.comm) },
-	{ "EVENT", "snapshot fork thread exec rename exit left", FIELD_NAME, offsetof(struct process_row, rec.event), 0,
-	  0, event_names },
-	{ "STATUS", "raw wait status, where a process ends; - for a thread", FIELD_S64,
+	{ "EVENT", "snapshot fork thread exec rename exit left refused", FIELD_NAME,
+	  offsetof(struct process_row, rec.event), 0, 0, event_names },
+	{ "STATUS", "raw wait status, where a process ends; - for a thread; refused: -errno", FIELD_S64,
 	  offsetof(struct process_row, rec.status) },
 	{ "NSPID", "PID in its own PID namespace", FIELD_U32, offsetof(struct process_row, rec.nspid) },
 	{ "UID", "real user", FIELD_U32, offsetof(struct process_row, rec.uid) },

@@ -106,6 +106,10 @@ bool report_row_pids(struct scan *s)
 
 	if (!scan_u64(s, COL_PID, &pid) || !scan_u64(s, COL_TID, &tid))
 		return false;
+	if (scan_is(s, COL_EVENT, "refused")) {
+		report_failed_process(s, pid, tid);
+		return true;
+	}
 	p = pid == tid ? table_get(&s->report->procs, pid) : NULL;
 	if (!p)
 		return true;

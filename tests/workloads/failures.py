@@ -56,6 +56,32 @@ def files(folder):
                 time.sleep(0.004)
 
 
+def processes(folder):
+    """A limit of processes is reached, by threads and by processes: another user's, as none holds for root."""
+    if os.fork() == 0:
+        threads = []
+        resource.setrlimit(resource.RLIMIT_NPROC, (8, 8))
+        os.setgid(12345)
+        os.setuid(12345)
+        for _ in range(12):
+            try:
+                thread = threading.Thread(target=time.sleep, args=(1.5,), daemon=True)
+                thread.start()
+                threads.append(thread)
+            except RuntimeError:
+                failed["call", "EAGAIN"] += 1
+                time.sleep(0.1)
+        try:
+            if os.fork() == 0:
+                os._exit(0)
+        except BlockingIOError as error:
+            failed["call", errno.errorcode[error.errno]] += 1
+            time.sleep(0.1)
+        print("call EAGAIN", failed["call", "EAGAIN"], flush=True)
+        os._exit(0)
+    os.wait()
+
+
 def refused(folder):
     """A server that is not there: connects that wait, and some that learn of it by getsockopt."""
     with socket.socket() as closed:

@@ -3,6 +3,7 @@
  * Rows of calls that failed: which of them no program expects. A program that searches, retries what would block, or
  * tries whether it may do something, is none that fails.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,4 +145,20 @@ void report_failed_short(const struct scan *scan, const struct report_call_facts
 	for (size_t i = 0; i < ARRAY_SIZE(writes); i++)
 		if (scan_is(scan, COL_FUNC, writes[i]))
 			add(scan, call, &failed_short_write, 0);
+}
+
+void report_failed_process(const struct scan *scan, uint64_t pid, uint64_t tid)
+{
+	const int nr = failed_errno(scan_field(scan, COL_STATUS));
+	const struct report_proc *proc = table_find(&scan->report->procs, pid);
+	struct failure like = { .kind = FAILURE_CALL, .code = nr, .pid = pid, .call = "clone" };
+
+	like.error = nr == EAGAIN ? &failed_no_process : failed_error_of(nr);
+	if (!scan->report->failed || !like.error || (proc && proc->aside))
+		return;
+	if (proc && proc->named)
+		memcpy(like.comm, proc->comm, sizeof(like.comm));
+	else
+		report_copy(like.comm, sizeof(like.comm), scan_field(scan, COL_COMM));
+	failures_add(scan->report->failed, &like, "", 0, scan->time_ns, (uint32_t)tid);
 }

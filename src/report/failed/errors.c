@@ -113,6 +113,16 @@ const struct failed_error failed_short_write = {
 		  "rest.",
 };
 
+const struct failed_error failed_no_process = {
+	.nr = EAGAIN,
+	.name = "EAGAIN",
+	.words = "no more processes or threads",
+	.subject = FAILED_LIMIT,
+	.limit = "RLIMIT_NPROC or pids.max",
+	.advice = "Raise the limit (ulimit -u, docker --pids-limit, TasksMax= of systemd, pids.max of the cgroup), or "
+		  "start fewer: loaders, and threads of each (OMP_NUM_THREADS, torch.set_num_threads).",
+};
+
 const struct failed_error failed_no_answer = {
 	.name = "no-answer",
 	.words = "no datagram came within the time",

@@ -26,6 +26,8 @@ struct failed_error {
 const struct failed_error *failed_error_of(int nr);
 /* A write that took less than it was given, without an error. */
 extern const struct failed_error failed_short_write;
+/* A process or a thread that a limit did not allow: EAGAIN, which other calls mean otherwise. */
+extern const struct failed_error failed_no_process;
 /* A wait for the answer to a datagram, which ended when its time was over. */
 extern const struct failed_error failed_no_answer;
 

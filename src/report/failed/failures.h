@@ -85,6 +85,9 @@ int failed_errno(struct reader_field ret);
 /* Takes a call that has failed, or a write that was short (calls.c). */
 void report_failed_call(const struct scan *scan, const struct report_call_facts *call);
 void report_failed_short(const struct scan *scan, const struct report_call_facts *call);
+/* Takes the row of pids.out of process PID, whose thread TID was to make a process or a thread, and could not
+ * (calls.c). */
+void report_failed_process(const struct scan *scan, uint64_t pid, uint64_t tid);
 /* Takes the row of pids.out with a process's end (ends.c). */
 void report_failed_end(const struct scan *scan, const struct report_proc *proc);
 

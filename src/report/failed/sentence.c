@@ -68,12 +68,26 @@ static void put_place(const struct failure *failure, FILE *out)
 		fprintf(out, "%s%s%s", failure->folder ? " (" : ", ", failure->file, failure->folder ? ")" : "");
 }
 
+/* Puts what the cgroups of the job allowed it when it began: the first such limit is the nearest. */
+static void put_tasks(const struct report *report, FILE *out)
+{
+	const struct manifest_allowed *allowed = &report->manifest.allowed;
+
+	for (unsigned int i = 0; i < allowed->n_limits; i++)
+		if (strcmp(allowed->limits[i].file, "pids.max") == 0) {
+			fprintf(out, ", %s in cgroup %s", allowed->limits[i].value, allowed->limits[i].cgroup);
+			return;
+		}
+}
+
 /* Puts the error's limit, with its number where the end of the process has shown it. */
 static void put_limit(const struct report *report, const struct failure *failure, FILE *out)
 {
 	const struct report_proc *proc = table_find(&report->procs, failure->pid);
 
 	fprintf(out, ", the limit is %s", failure->error->limit);
+	if (failure->error == &failed_no_process)
+		put_tasks(report, out);
 	if (failure->code == EMFILE && proc && proc->nofile)
 		fprintf(out, ", %" PRIu64 " in process %" PRIu64, proc->nofile, failure->pid);
 }

@@ -120,6 +120,19 @@ static void memory_that_is_not_there_is_a_failure(void **state)
 	expect_one(failed_loaded(), 1, "python: mmap failed once at 0.10 s: no memory (ENOMEM)");
 }
 
+/* Who could not make a thread waits then, and tries again; who makes them is no failure. */
+static void a_limit_of_processes_is_a_failure(void **state)
+{
+	put_job();
+	put_event(50 * MS, "thread", JOB, 11, 1, "python", NULL);
+	put_event(100 * MS, "refused", JOB, 11, 1, "python", "-11");
+	put_event(300 * MS, "refused", JOB, JOB, 1, "python", "-11");
+	put_wait(.pid = JOB, .from = 301 * MS, .to = 401 * MS, .call = "clock_nanosleep", .by = "timer");
+	expect_one(failed_loaded(), 2,
+		   "python: clone failed 2 times from 0.10 s to 0.30 s: no more processes or threads (EAGAIN, the "
+		   "limit is RLIMIT_NPROC or pids.max); it slept 100 ms right after");
+}
+
 static void numbers_that_are_none_are_none(void **state)
 {
 	put_job();
@@ -154,19 +167,13 @@ static void many_places_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(a_full_disk_is_one_failure),
-		IN_TREE(what_fitted_in_before_is_part_of_it),
-		IN_TREE(a_short_write_is_a_failure),
-		IN_TREE(other_short_writes_are_none),
-		IN_TREE(a_limit_of_open_files_has_no_folder),
-		IN_TREE(a_limit_has_its_number),
-		IN_TREE(searches_and_tries_are_no_failures),
-		IN_TREE(data_that_may_not_be_read_is_a_failure),
-		IN_TREE(a_terminal_that_is_gone_is_none),
-		IN_TREE(a_dropped_connection_is_a_failure),
-		IN_TREE(memory_that_is_not_there_is_a_failure),
-		IN_TREE(numbers_that_are_none_are_none),
-		IN_TREE(many_places_are_bounded),
+		IN_TREE(a_full_disk_is_one_failure),          IN_TREE(what_fitted_in_before_is_part_of_it),
+		IN_TREE(a_short_write_is_a_failure),          IN_TREE(other_short_writes_are_none),
+		IN_TREE(a_limit_of_open_files_has_no_folder), IN_TREE(a_limit_has_its_number),
+		IN_TREE(searches_and_tries_are_no_failures),  IN_TREE(data_that_may_not_be_read_is_a_failure),
+		IN_TREE(a_terminal_that_is_gone_is_none),     IN_TREE(a_dropped_connection_is_a_failure),
+		IN_TREE(a_limit_of_processes_is_a_failure),   IN_TREE(memory_that_is_not_there_is_a_failure),
+		IN_TREE(numbers_that_are_none_are_none),      IN_TREE(many_places_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
