@@ -55,7 +55,8 @@ struct path_ender {
 	uint32_t
 		other; /* likewise, of the thread that ended it; of the remote end where a packet or an interrupt did */
 	uint8_t call; /* index of its facts */
-	uint8_t state, by, file, by_call; /* enum path_state, path_by, path_file, path_by_call */
+	uint8_t state, file; /* enum path_state, path_file */
+	uint8_t by : 4, by_call : 4; /* enum path_by, path_by_call */
 	bool outside; /* the thread that ended it is not of the job */
 	bool again; /* a timer ended it, and it began again at once */
 	bool after; /* it is such a wait that began again */
