@@ -198,13 +198,18 @@ static const struct {
 static void name(struct path_lives *lives, const struct scan *s, uint32_t pid)
 {
 	const uint32_t process = newest(&lives->pids, pid);
+	struct path_process *p = &lives->process[process];
 	uint64_t rank;
 
 	if (!process)
 		return;
-	lives->process[process].name = path_name(lives->names, scan_field(s, COL_COMM));
+	p->name = path_name(lives->names, scan_field(s, COL_COMM));
+	if (scan_is(s, COL_EVENT, "fork"))
+		p->born = p->name;
+	else if (scan_is(s, COL_EVENT, "exec"))
+		p->program = p->name;
 	if (scan_u64(s, COL_RANK, &rank) && rank < UINT32_MAX)
-		lives->process[process].rank = (uint32_t)rank + 1;
+		p->rank = (uint32_t)rank + 1;
 }
 
 /* Returns how many CPUs a thread that ends might use, by its ARGS ("... cpus=2 ..."); 0: they do not show it. */

@@ -41,6 +41,7 @@ struct path_process {
 	uint32_t child, next; /* its newest child, and the one before it of its parent; 0: none */
 	uint32_t main, threads; /* its first thread, 0: not known; the newest one */
 	uint32_t name;
+	uint32_t born, program; /* its names when it was forked, and when it executed its last program; 0: never */
 	uint32_t rank; /* 1 + its rank, by its environment, which those that it starts inherit; 0: it has none */
 };
 

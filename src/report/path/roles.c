@@ -8,7 +8,7 @@
 /* Of each process. */
 struct facts {
 	uint32_t served; /* waits that it ended of a process above it */
-	uint32_t children; /* short ones that served nobody */
+	uint32_t children; /* short ones that served nobody, or by another program */
 };
 
 /* --- who serves ---------------------------------------------------------------------------------------- */
@@ -51,18 +51,31 @@ static bool is_short(const struct path_process *p, uint64_t root_ns)
 	return p->parent && p->end_ns != UINT64_MAX && p->end_ns - p->begin_ns <= root_ns / PATH_CHILD_PART;
 }
 
-static bool is_child(const struct facts *facts, const struct path_lives *lives, uint32_t process, uint64_t root_ns)
+/* Whether it executes a program that its parent does not: gzip or ffmpeg, which hand their results over by a pipe. */
+static bool is_other_program(const struct path_lives *lives, uint32_t process)
 {
 	const struct path_process *p = &lives->process[process];
 
-	return facts[process].served < PATH_SERVES && is_short(p, root_ns) &&
-	       facts[p->parent].children >= PATH_CHILDREN;
+	return p->born && p->program && p->born != p->program;
+}
+
+/* Whether it is as short as a program that is executed for one piece of work. */
+static bool may_be_child(const struct facts *facts, const struct path_lives *lives, uint32_t process, uint64_t root_ns)
+{
+	return is_short(&lives->process[process], root_ns) &&
+	       (facts[process].served < PATH_SERVES || is_other_program(lives, process));
+}
+
+static bool is_child(const struct facts *facts, const struct path_lives *lives, uint32_t process, uint64_t root_ns)
+{
+	return may_be_child(facts, lives, process, root_ns) &&
+	       facts[lives->process[process].parent].children >= PATH_CHILDREN;
 }
 
 static void count_children(struct facts *facts, const struct path_lives *lives, uint64_t root_ns)
 {
 	for (uint32_t i = 1; i < lives->n_processes; i++)
-		if (facts[i].served < PATH_SERVES && is_short(&lives->process[i], root_ns))
+		if (may_be_child(facts, lives, i, root_ns))
 			facts[lives->process[i].parent].children++;
 }
 
@@ -75,10 +88,10 @@ static enum path_role role_of(const struct facts *facts, const struct path_lives
 	enum path_role role = PATH_OWN;
 
 	for (unsigned int i = 0; process && i < PATH_GENERATIONS_MAX; i++) {
-		if (facts[process].served >= PATH_SERVES)
+		if (is_child(facts, lives, process, root_ns))
+			role = role == PATH_OWN ? PATH_CHILD : role;
+		else if (facts[process].served >= PATH_SERVES)
 			role = PATH_WORKER;
-		else if (role == PATH_OWN && is_child(facts, lives, process, root_ns))
-			role = PATH_CHILD;
 		process = lives->process[process].parent;
 	}
 	return role;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What each process is for the root, by which waits it ended: a loader ends waits of its trainer while both live, a
- * launcher's children end its waits with their lives. Names, arguments and calls do not count.
+ * launcher's children end its waits with their lives. Arguments and calls do not count; of names, whether a program
+ * that is executed has another one.
  */
 #ifndef REPORT_PATH_ROLES_H
 #define REPORT_PATH_ROLES_H

@@ -195,6 +195,54 @@ static void the_only_child_of_a_shell_is_in_charge(void **state)
 	report_free(r);
 }
 
+/* N children of NS each execute PROGRAM, and hand over three pieces each by a pipe. */
+static void put_decoders(unsigned int n, uint64_t ns, const char *program)
+{
+	put_root(10, "python", LIFE);
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t at = (100 + 120 * i) * MS;
+
+		put_event(at, "fork", 20 + i, 20 + i, 10, "python", NULL);
+		put_event(at + MS, "exec", 20 + i, 20 + i, 10, program, NULL);
+		put_event(at + 2 * MS, "rename", 20 + i, 20 + i, 10, "decoder", NULL);
+		put_event(at + ns, "exit", 20 + i, 20 + i, 10, "decoder", "0");
+		for (unsigned int piece = 1; piece < 4; piece++)
+			put_wait(.pid = 10, .from = at + piece * 10 * MS, .to = at + (piece * 10 + 8) * MS,
+				 .call = "read", .by = "thread", .by_pid = 20 + i);
+	}
+}
+
+static void programs_whose_results_come_by_a_pipe_are_children(void **state)
+{
+	struct report *r;
+
+	put_decoders(5, 50 * MS, "gzip");
+	r = path_loaded();
+	expect_role(r, "decoder", PATH_CHILD);
+	report_free(r);
+}
+
+/* Loaders that are spawned for each epoch execute the program of their parent, whatever they are called afterwards. */
+static void short_loaders_are_workers(void **state)
+{
+	struct report *r;
+
+	put_decoders(5, 50 * MS, "python");
+	r = path_loaded();
+	expect_role(r, "decoder", PATH_WORKER);
+	report_free(r);
+}
+
+static void four_programs_that_serve_are_workers(void **state)
+{
+	struct report *r;
+
+	put_decoders(4, 50 * MS, "gzip");
+	r = path_loaded();
+	expect_role(r, "decoder", PATH_WORKER);
+	report_free(r);
+}
+
 /* A shell runs N programs of NS each, one after the other. */
 static void put_programs(unsigned int n, uint64_t ns)
 {
@@ -269,6 +317,9 @@ int main(void)
 		IN_TREE(one_between_a_worker_and_its_master_is_a_worker),
 		IN_TREE(work_from_above_is_no_service),
 		IN_TREE(ranks_are_no_workers_of_each_other),
+		IN_TREE(programs_whose_results_come_by_a_pipe_are_children),
+		IN_TREE(short_loaders_are_workers),
+		IN_TREE(four_programs_that_serve_are_workers),
 		IN_TREE(the_only_child_of_a_shell_is_in_charge),
 		IN_TREE(five_short_programs_are_children),
 		IN_TREE(four_short_programs_are_in_charge),
