@@ -17,6 +17,7 @@ struct path_call {
 	bool locks; /* the thread that ends a wait in it has held a lock on a file */
 	bool opens; /* opens a file, of which the row does not show the kind */
 	bool accepts; /* a server waits in it for clients */
+	bool sends; /* to a socket */
 	bool stops; /* no call: the thread was stopped */
 };
 

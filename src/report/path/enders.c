@@ -108,6 +108,14 @@ static bool is_of_device(const struct path_ender *own, const struct path_ender *
 	return last->file == PATH_DEVICE_FILE;
 }
 
+/* A socket's buffer is full, and what is sent next has to wait until the other end has taken some of it. */
+static bool is_sending(const struct path_ender *own, const struct path_ender *last)
+{
+	const struct path_call *call = &path_calls[last->call];
+
+	return last->other && (call->sends || call->storage == PATH_DISK_WRITE);
+}
+
 static bool has_other(const struct path_ender *own, const struct path_ender *last)
 {
 	return last->other;
@@ -208,6 +216,7 @@ static const struct rule {
 	{ BIT(SIGNAL), STATE_ANY, is_interrupted, PATH_UNENDED, OF_CALL },
 	{ BIT(SIGNAL), STATE_ANY, NULL, PATH_SIGNAL, OF_OTHER },
 	{ BIT(NET) | BIT(INTERRUPT) | BIT(KERNEL) | BIT(THREAD) | BIT(EXIT), STATE_ANY, is_of_clients, PATH_CLIENT },
+	{ BIT(NET) | BIT(INTERRUPT), STATE_ANY, is_sending, PATH_NETWORK_SEND, OF_OTHER },
 	{ BIT(NET), STATE_ANY, NULL, PATH_NETWORK, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, has_other, PATH_NETWORK, OF_OTHER },
 	{ BY_KERNEL_SIDE, STATE_ANY, is_of_device, PATH_DEVICE, OF_FILE },

@@ -17,6 +17,7 @@ const struct path_kind_facts path_kinds[PATH_KINDS] = {
 	[PATH_DISK_METADATA] = { "disk-metadata", "names of files from disk", TIMELINE_PATH_NAMES, .works = true },
 	[PATH_DISK_FAULT] = { "disk-fault", "page faults from disk", TIMELINE_PATH_STORAGE, .works = true },
 	[PATH_NETWORK] = { "network", "waiting for the network", TIMELINE_PATH_NETWORK, .works = true },
+	[PATH_NETWORK_SEND] = { "network-send", "sending over the network", TIMELINE_PATH_NETWORK, .works = true },
 	[PATH_CLIENT] = { "client", "waiting for clients to connect", TIMELINE_PATH_SLEEP },
 	[PATH_DEVICE] = { "device", "waiting for a device", TIMELINE_PATH_OTHERS, .works = true },
 	[PATH_SLEEP] = { "sleep", "sleeping for a given time", TIMELINE_PATH_SLEEP },

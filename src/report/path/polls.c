@@ -160,6 +160,11 @@ static void bound(struct path_polls *polls, uint32_t first)
 	polls->end_ns = waits->v[last].in_ns;
 }
 
+static bool is_network(const struct path_leaf *leaf)
+{
+	return leaf->kind == PATH_NETWORK || leaf->kind == PATH_NETWORK_SEND;
+}
+
 /* A thread that waits for the network may serve it. It counts only while nobody else works for half of the time. */
 static void drop_network(struct path_polls *polls)
 {
@@ -167,11 +172,11 @@ static void drop_network(struct path_polls *polls)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < polls->n; i++)
-		other_ns += polls->share[i].leaf.kind == PATH_NETWORK ? 0 : polls->share[i].ns;
+		other_ns += is_network(&polls->share[i].leaf) ? 0 : polls->share[i].ns;
 	if (other_ns * 2 < polls->end_ns - polls->begin_ns)
 		return;
 	for (unsigned int i = 0; i < polls->n; i++)
-		if (polls->share[i].leaf.kind != PATH_NETWORK)
+		if (!is_network(&polls->share[i].leaf))
 			polls->share[n++] = polls->share[i];
 	polls->n = n;
 	polls->busy_ns = other_ns;

@@ -8,6 +8,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/files/peers.h"
 #include "report/path/path.h"
 #include "report/rules/rules_impl.h"
 #include "report/rules/shares.h"
@@ -23,6 +24,8 @@
 #define LEAST_CAUSE 0.1 /* of the samples: while its GPU was idle; else the GPU sets the pace */
 #define NEARLY_ALL 0.9
 #define RECLAIMS_LEAST 20
+#define UPLOAD_LEAST (1U << 20) /* bytes */
+#define UPLOADS 4U /* times as many bytes sent as received */
 #define TAKES_LEAST 16 /* reads of pipes and sockets: a process in charge may take its samples there */
 #define READ_AGAIN 0.3 /* of the bytes from disk */
 
@@ -138,6 +141,21 @@ static uint64_t of_training(const struct shares *shares, const struct cause *cau
 	return shares_train(shares) && !shares->by_gpu ? shares_ns(shares, cause) : 0;
 }
 
+/* The wait for the answer to an upload is one for what was sent. */
+static uint64_t of_uploads(const struct shares *shares, const struct cause *cause)
+{
+	const struct report_peers *peers = shares->report->peers;
+	uint64_t sent = 0, received = 0;
+
+	for (uint32_t i = 0; peers && i < peers->n; i++) {
+		const bool far = strncmp(peers->row[i].family, "inet", strlen("inet")) == 0;
+
+		sent += far ? peers->row[i].sent : 0;
+		received += far ? peers->row[i].received : 0;
+	}
+	return sent >= UPLOAD_LEAST && sent / UPLOADS >= received ? shares_ns(shares, cause) : 0;
+}
+
 static uint64_t all_of_it(const struct shares *shares, const struct cause *cause)
 {
 	return shares_ns(shares, cause);
@@ -187,6 +205,7 @@ static const struct variant {
 	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims, WITH_CAUSE },
 	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated, WITH_CAUSE },
 	{ "decode-cpu", &rule_disk_saturated, behind_decoding, rules_show_saturated, ALONE },
+	{ "network-read", &rule_network_write, of_uploads, NULL, WITH_CAUSE },
 	{ "cpu-contention", &rule_cpu_others, behind_others, show_cpu_use, WITH_CAUSE },
 	{ "cpu-quota", &rule_cpu_quota, all_of_it, rules_show_cpu_quota, WITH_CAUSE },
 	{ "cpu-limit", &rule_cpu_limit, all_of_it, rules_show_cpu_limit, WITH_CAUSE },

@@ -18,6 +18,11 @@ OF_PATH(network_read, "network-read", "The job waited for a server, or another p
 	"waits that a server outside of the job ended, or a packet",
 	"Fetch more at a time and over more connections, prefetch, or keep the data nearer: on a local disk, or in the "
 	"same network.");
+OF_PATH(network_write, "network-write", "The job waited for what it sent over the network to be taken",
+	"waits of calls that send, which a packet ended; of any for the network, where four times as much is sent as "
+	"received",
+	"Send from another thread, and send less: fewer and larger messages, compressed. Or see why the other end "
+	"takes it so slowly.");
 OF_PATH(cpu_quota, "cpu-quota", "The job's CPU quota was used up, and it waited for the next period",
 	"time in which a thread could run, but for the quota of its cgroup",
 	"Give the container or the job more CPUs (docker --cpus, resources.limits.cpu, cpu.max), or run fewer threads "
@@ -126,27 +131,10 @@ const struct rule rule_cpu_others = {
 };
 
 const struct rule *const rules_of_path[] = {
-	&rule_network_read,
-	&rule_cpu_quota,
-	&rule_cpu_limit,
-	&rule_collate_main,
-	&rule_stopped,
-	&rule_terminal,
-	&rule_lock_wait,
-	&rule_held_by,
-	&rule_poll_sleep,
-	&rule_import,
-	&rule_worker_startup,
-	&rule_slow_rank,
-	&rule_gil,
-	&rule_child_process,
-	&rule_log_sync,
-	&rule_own_writes,
-	&rule_memory_limit,
-	&rule_disk_saturated,
-	&rule_no_requests,
-	&rule_rate_limit,
-	&rule_no_answer,
-	&rule_gpu_bound,
-	NULL,
+	&rule_network_read, &rule_network_write, &rule_cpu_quota,      &rule_cpu_limit,
+	&rule_collate_main, &rule_stopped,       &rule_terminal,       &rule_lock_wait,
+	&rule_held_by,      &rule_poll_sleep,    &rule_import,         &rule_worker_startup,
+	&rule_slow_rank,    &rule_gil,           &rule_child_process,  &rule_log_sync,
+	&rule_own_writes,   &rule_memory_limit,  &rule_disk_saturated, &rule_no_requests,
+	&rule_rate_limit,   &rule_no_answer,     &rule_gpu_bound,      NULL,
 };

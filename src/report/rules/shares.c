@@ -32,6 +32,7 @@ const struct cause shares_causes[] = {
 	{ "held-by", KIND(HELD), ANY },
 	{ "cpu-quota", KIND(THROTTLED), ANY },
 	{ "network-read", KIND(NETWORK), ANY },
+	{ "network-write", KIND(NETWORK_SEND), ANY },
 	{ "slow-rank", WORK | KIND(SLEEP), ANY, .rank = true },
 	{ "worker-startup", WORK, ROLE(WORKER), .starting = true },
 	{ "worker-startup", WORK, IN_CHARGE, .doing = PATH_STARTS_LOADERS },

@@ -44,6 +44,12 @@ static void each_wait_has_one_leaf(void **state)
 		{ "futex", PATH_ASLEEP, PATH_BY_TIMER, .kind = PATH_TIMEOUT, .detail = CALL },
 		{ "recvfrom", PATH_ASLEEP, PATH_BY_NET, .other = true, .kind = PATH_NETWORK, .detail = OTHER },
 		{ "recvfrom", PATH_ASLEEP, PATH_BY_INTERRUPT, .other = true, .kind = PATH_NETWORK, .detail = OTHER },
+		{ "sendto", PATH_ASLEEP, PATH_BY_NET, .other = true, .kind = PATH_NETWORK_SEND, .detail = OTHER },
+		{ "write", PATH_ASLEEP, PATH_BY_NET, PATH_SOCKET_FILE, .other = true, .kind = PATH_NETWORK_SEND,
+		  .detail = OTHER },
+		{ "sendmsg", PATH_ASLEEP, PATH_BY_INTERRUPT, .other = true, .kind = PATH_NETWORK_SEND,
+		  .detail = OTHER },
+		{ "sendmsg", PATH_ASLEEP, PATH_BY_TIMER, .other = true, .kind = PATH_TIMEOUT, .detail = CALL },
 		{ "recvfrom", PATH_ASLEEP, PATH_BY_INTERRUPT, .kind = PATH_INTERRUPT, .detail = CALL },
 		/* a server, whatever end of the network its clients are at */
 		{ "accept4", PATH_ASLEEP, PATH_BY_THREAD, PATH_SOCKET_FILE, .other = true, .outside = true,

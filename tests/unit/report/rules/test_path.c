@@ -52,10 +52,36 @@ static void expect_not(struct report *r, const char *code)
 	report_free(r);
 }
 
-#define NET .call = "recvfrom", .by = "net", .peer = "10.0.0.5:9000"
+#define FROM_SERVER .call = "recvfrom", .by = "net", .peer = "10.0.0.5:9000"
 static void a_server_has_its_name(void **state)
 {
-	expect_answer(waits_for(1200 * MS, (struct put_wait){ NET }), "network-read", 60, "10.0.0.5:9000");
+	expect_answer(waits_for(1200 * MS, (struct put_wait){ FROM_SERVER }), "network-read", 60, "10.0.0.5:9000");
+}
+
+static void what_is_sent_is_no_data_to_prefetch(void **state)
+{
+	expect_answer(waits_for(1200 * MS, (struct put_wait){ .call = "sendto", .by = "net", .peer = "10.0.0.5:514" }),
+		      "network-write", 60, "sending over the network: 10.0.0.5:514");
+}
+
+/* A peer that has taken SENT bytes, and given RECEIVED. */
+static void put_exchange(uint64_t sent, uint64_t received)
+{
+	put(SOCKETS, 50 * MS, "10\t10\tpython\t7\topen\tinet\tstream\ttcp\t-\t10.0.0.5:9000\t-\t-\t1\t0\t0\t-\t-\t0");
+	put(NET, LIFE, "10\t10\tpython\tsendto\tW\t1000\t5\t%llu\t0\t0\t100\t50\t-\t7", (unsigned long long)sent);
+	put(NET, LIFE, "10\t10\tpython\trecvfrom\tR\t1000\t5\t%llu\t0\t0\t100\t50\t-\t7", (unsigned long long)received);
+}
+
+static void an_answer_to_an_upload_is_awaited(void **state)
+{
+	put_exchange(40 << 20, 10 << 20);
+	expect_answer(waits_for(1200 * MS, (struct put_wait){ FROM_SERVER }), "network-write", 60, "10.0.0.5:9000");
+}
+
+static void three_times_as_much_sent_is_no_upload(void **state)
+{
+	put_exchange(30 << 20, 10 << 20);
+	expect_answer(waits_for(1200 * MS, (struct put_wait){ FROM_SERVER }), "network-read", 60, "10.0.0.5:9000");
 }
 
 /* On the same machine, too, where the server's own thread ends the wait. */
@@ -79,7 +105,7 @@ static void a_server_waits_for_clients(void **state)
 
 static void a_few_packets_are_no_cause(void **state)
 {
-	expect_not(waits_for(200 * MS, (struct put_wait){ NET }), "network-read");
+	expect_not(waits_for(200 * MS, (struct put_wait){ FROM_SERVER }), "network-read");
 }
 
 #define QUOTA .call = "-", .state = "throttled", .runq = 1000 * MS
@@ -282,7 +308,7 @@ static void a_loop_whose_thread_computes_is_bound_by_the_cpu(void **state)
 static void a_loop_whose_thread_waits_for_a_server_waits_for_it(void **state)
 {
 	put_event(20 * MS, "thread", 10, 11, 1, "python", NULL);
-	put_wait(.pid = 10, .tid = 11, .from = 90 * MS, .to = 1750 * MS, NET);
+	put_wait(.pid = 10, .tid = 11, .from = 90 * MS, .to = 1750 * MS, FROM_SERVER);
 	expect_answer(waits_for(1700 * MS,
 				(struct put_wait){ .call = "epoll_wait", .by = "thread", .by_pid = 10, .by_tid = 11 }),
 		      "network-read", 83, "10.0.0.5:9000");
@@ -296,7 +322,7 @@ static void a_first_process_that_ends_early_answers_nothing(void **state)
 	put_root(10, "sh", 300 * MS);
 	put_process(20, 10, "python", 50 * MS, LIFE);
 	put_workload(10, LIFE);
-	put_wait(.pid = 10, .from = 10 * MS, .to = 290 * MS, NET);
+	put_wait(.pid = 10, .from = 10 * MS, .to = 290 * MS, FROM_SERVER);
 	r = path_loaded();
 	assert_false(answer(r)->by_path);
 	report_free(r);
@@ -957,7 +983,7 @@ static void cpu_time_in_cached_reads_is_of_the_job(void **state)
 static struct report *waits_and_sleeps(uint64_t ns)
 {
 	put_wait(.pid = 10, .from = 1400 * MS, .to = 1400 * MS + ns, .call = "nanosleep", .by = "timer");
-	return waits_for(1200 * MS, (struct put_wait){ NET });
+	return waits_for(1200 * MS, (struct put_wait){ FROM_SERVER });
 }
 
 static void a_cause_half_as_large_is_named(void **state)
@@ -992,7 +1018,7 @@ static void put_server(void)
 {
 	put_root(10, "python", LIFE);
 	put_workload(10, LIFE);
-	put_wait(.pid = 10, .from = 100 * MS, .to = 1400 * MS, NET);
+	put_wait(.pid = 10, .from = 100 * MS, .to = 1400 * MS, FROM_SERVER);
 }
 
 static void a_cause_may_be_in_the_first_epoch(void **state)
@@ -1043,6 +1069,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_server_has_its_name),
 		IN_TREE(a_server_beside_the_job_has_its_address),
+		IN_TREE(what_is_sent_is_no_data_to_prefetch),
+		IN_TREE(an_answer_to_an_upload_is_awaited),
+		IN_TREE(three_times_as_much_sent_is_no_upload),
 		IN_TREE(a_server_waits_for_clients),
 		IN_TREE(a_few_packets_are_no_cause),
 		IN_TREE(a_quota_is_no_contention),
