@@ -156,6 +156,20 @@ static uint64_t of_uploads(const struct shares *shares, const struct cause *caus
 	return sent >= UPLOAD_LEAST && sent / UPLOADS >= received ? shares_ns(shares, cause) : 0;
 }
 
+/* A sync for each file or two, and not one file synced again and again. */
+static uint64_t of_many_files(const struct shares *shares, const struct cause *cause)
+{
+	const struct table *files = &shares->report->files;
+	uint64_t written = 0;
+
+	for (uint32_t i = 0; i < files->n; i++) {
+		const struct report_file *file = table_at(files, i);
+
+		written += file->write_bytes > 0 && !file->stream;
+	}
+	return 2 * written >= sums(shares->report)->syncs ? shares_ns(shares, cause) : 0;
+}
+
 static uint64_t all_of_it(const struct shares *shares, const struct cause *cause)
 {
 	return shares_ns(shares, cause);
@@ -206,6 +220,7 @@ static const struct variant {
 	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated, WITH_CAUSE },
 	{ "decode-cpu", &rule_disk_saturated, behind_decoding, rules_show_saturated, ALONE },
 	{ "network-read", &rule_network_write, of_uploads, NULL, WITH_CAUSE },
+	{ "log-sync", &rule_file_syncs, of_many_files, NULL, WITH_CAUSE },
 	{ "cpu-contention", &rule_cpu_others, behind_others, show_cpu_use, WITH_CAUSE },
 	{ "cpu-quota", &rule_cpu_quota, all_of_it, rules_show_cpu_quota, WITH_CAUSE },
 	{ "cpu-limit", &rule_cpu_limit, all_of_it, rules_show_cpu_limit, WITH_CAUSE },

@@ -120,6 +120,15 @@ const struct rule rule_storage_at_limit = {
 		  "memory, or read fewer bytes (smaller samples, a denser format).",
 };
 
+const struct rule rule_file_syncs = {
+	.code = "log-sync",
+	.title = "The job waited for many small files to reach the disk, one by one",
+	.is_share = true,
+	.evidence = path_evidence,
+	.advice = "Write them into few larger files (tar, zip, a database), or sync them together at the end: "
+		  "syncfs(2), or `sync -f'.",
+};
+
 const struct rule rule_cpu_others = {
 	.code = "cpu-contention",
 	.title = "The job waited for CPUs that processes outside of it had",

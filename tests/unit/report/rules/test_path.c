@@ -775,6 +775,29 @@ static void a_log_that_is_synced_line_by_line(void **state)
 	expect_answer(syncs(25, 100, "fsync"), "log-sync", 60, "syncing to disk: log.txt (python): 1.20 s");
 }
 
+/* 13 files are written in all, and N times one is synced. */
+static void expect_files(unsigned int n, const char *title)
+{
+	struct report *r;
+
+	for (unsigned int i = 0; i < 12; i++)
+		put_write(.pid = 10, .from = 100 * MS, .to = 101 * MS, .fid = 10 + i, .file = "part", .bytes = 100);
+	r = syncs(n, 100, "fsync");
+	assert_string_equal(answer(r)->rule->code, "log-sync");
+	assert_string_equal(answer(r)->rule->title, title);
+	report_free(r);
+}
+
+static void files_that_are_synced_one_by_one(void **state)
+{
+	expect_files(26, "The job waited for many small files to reach the disk, one by one");
+}
+
+static void a_few_files_beside_a_log(void **state)
+{
+	expect_files(27, "The job waited for small writes to reach the disk, one by one");
+}
+
 static void a_few_syncs_are_no_log(void **state)
 {
 	expect_answer(syncs(15, 100, "fsync"), "checkpoint-write", 60, "syncing to disk");
@@ -1137,6 +1160,8 @@ int main(void)
 		IN_TREE(threads_that_wait_for_the_lock_of_python),
 		IN_TREE(threads_that_wait_in_longer_turns_compute),
 		IN_TREE(a_log_that_is_synced_line_by_line),
+		IN_TREE(files_that_are_synced_one_by_one),
+		IN_TREE(a_few_files_beside_a_log),
 		IN_TREE(a_few_syncs_are_no_log),
 		IN_TREE(an_answer_is_not_repeated),
 		IN_TREE(what_is_not_the_answer_stays_a_finding),
