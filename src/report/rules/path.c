@@ -192,6 +192,19 @@ static void show_cpu_use(struct report *report, struct finding *finding)
 		    100 * (double)use->job_ns / (double)use->all_ns);
 }
 
+/* A GPU's work is no sleep; where a program without one plays it, it is. */
+static void show_sleeps(struct report *report, struct finding *finding)
+{
+	const struct report_path_root *root = &report->path->root[0];
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < root->sums.n; i++)
+		ns += root->sums.v[i].leaf.kind == PATH_SLEEP ? root->sums.v[i].ns : 0;
+	if (ns >= (root->end_ns - root->begin_ns) / 2)
+		finding_add(finding, "most of it is sleep for a given time: if that is not for a GPU, it is a pause "
+				     "between tries, or a limit of requests");
+}
+
 static void show_spin(struct report *report, struct finding *finding)
 {
 	const struct path_spin *spin = &report->path->spin;
@@ -214,7 +227,7 @@ static const struct variant {
 	{ NULL, &rule_gpu_bound, while_gpu_works, rules_show_gpu, ALONE },
 	{ "cpu-bound", NULL, of_spin, show_spin, WITH_TIME },
 	{ "cpu-bound", &rule_before_training, before_training, NULL, WITH_CAUSE },
-	{ "cpu-bound", &rule_trainer_bound, of_training, NULL, WITH_CAUSE },
+	{ "cpu-bound", &rule_trainer_bound, of_training, show_sleeps, WITH_CAUSE },
 	{ "storage-read", &rule_own_writes, of_own_writes, rules_show_own_writes, WITH_CAUSE },
 	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims, WITH_CAUSE },
 	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated, WITH_CAUSE },
