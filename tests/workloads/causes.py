@@ -22,6 +22,7 @@ the cause, `cause_ns` that it took, `cause_cpu_ns` of it on a CPU, and `life_ns`
     spinning      like polling, without a pause
     stopped       SIGSTOP, and SIGCONT after 1.5 s
     trylock       like lock, tried again and again with pauses of 50 ms, as SQLite and filelock do
+    upload        what was computed is sent to such a server, which takes it slowly
 """
 import time
 
@@ -310,11 +311,23 @@ def run_stopped(_, account):
     return "stopped"
 
 
+def run_upload(port_file, account):
+    with open(port_file, encoding="ascii") as f:
+        server = http.client.HTTPConnection("127.0.0.1", int(f.read()))
+    body = bytes(1 << 20)
+    for number in range(16):
+        compute(20)
+        with account.cause():
+            server.request("PUT", f"/part-{number}", body=body)
+            server.getresponse().read()
+    return "network-write"
+
+
 # --- the server ---------------------------------------------------------------------------------------------------
 
 
 class Far(http.server.BaseHTTPRequestHandler):
-    """Answers each request after 40 ms, as one in another building."""
+    """Answers each request after 40 ms, as one in another building, and takes 10 MiB a second."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -327,6 +340,15 @@ class Far(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_PUT(self):
+        left = int(self.headers["Content-Length"])
+        while left > 0:
+            left -= len(self.rfile.read(min(left, 1 << 16)))
+            time.sleep(0.00625)
+        self.send_response(201)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def log_message(self, *_):
         pass

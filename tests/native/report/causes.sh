@@ -125,6 +125,7 @@ job stopped      here
 job trylock      here
 # Of a server, a disk, a far file system.
 job http         port
+job upload       port
 job names        near
 job reads        disk/reads
 job beside       disk/reads
