@@ -45,8 +45,11 @@ def of(probe: str) -> List[Column]:
     return _files()[probe]
 
 
-def newest_schema() -> int:
-    return _answer()["schema"]
+def refuse_newer(file: str, schema: Any) -> None:
+    """ValueError where FILE has a SCHEMA that this version does not know: its columns may mean something else."""
+    newest = _answer()["schema"]
+    if isinstance(schema, int) and schema > newest:
+        raise ValueError(f"{file} has schema {schema}, of a newer dltraced; this one reads up to schema {newest}: install a newer one")
 
 
 def measured(names: Sequence[str], rows: Sequence[Sequence[str]]) -> List[Column]:

@@ -6,7 +6,7 @@ import glob
 import json
 import os
 import re
-from typing import Dict, Iterable, List, NamedTuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Union
 
 Path = Union[str, "os.PathLike[str]"]
 SEGMENT = re.compile(r"(?P<name>[a-z_]+)(?:\.(?P<number>[0-9]+))?\.out(?P<packing>\.gz|\.zst)?")
@@ -17,13 +17,19 @@ class Host(NamedTuple):
     folder: str
 
 
-def _name_of(folder: str) -> str:
-    """The manifest's host, else the name of the folder."""
+def manifest(folder: str) -> Dict[str, Any]:
+    """The manifest of FOLDER; empty where it is missing or not whole."""
     try:
         with open(os.path.join(folder, "manifest.json"), encoding="utf-8", errors="replace") as f:
-            host = json.load(f).get("host")
-    except (OSError, ValueError, AttributeError):
-        host = None
+            facts = json.load(f)
+    except (OSError, ValueError):
+        facts = None
+    return facts if isinstance(facts, dict) else {}
+
+
+def _name_of(folder: str) -> str:
+    """The manifest's host, else the name of the folder."""
+    host = manifest(folder).get("host")
     return host if isinstance(host, str) and host else os.path.basename(os.path.abspath(folder))
 
 

@@ -110,8 +110,7 @@ def header(file: str, probe: str) -> List[str]:
     schema = re.match(rb"# dltraced %s ([0-9]+)" % probe.encode(), lines[0])
     if len(lines) < 3 or not schema:
         raise Damaged(f"{file}: it does not begin with `# dltraced {probe}', as this file of a trace does")
-    if int(schema[1]) > _columns.newest_schema():
-        raise ValueError(f"{file}: a later dltraced wrote it (schema {int(schema[1])}): install that")
+    _columns.refuse_newer(file, int(schema[1]))
     return lines[1].decode("utf-8", "backslashreplace").split("\t")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _columns, _folder, _lines, _select
@@ -72,6 +73,8 @@ def read(path: Union[Path, Iterable[Path]], probe: str, *, engine: str = "pandas
     """
     made = _engine(engine)
     hosts = _folder.hosts(path)
+    for host in hosts:
+        _columns.refuse_newer(os.path.join(host.folder, "manifest.json"), _folder.manifest(host.folder).get("schema"))
     names = _names(hosts, probe)
     everything = _all_columns(hosts, probe, names)
     wanted = _columns.chosen(everything, columns)

@@ -56,6 +56,12 @@ int log_not_read(int res, const char *dir);
 bool log_foreign(const char *dir);
 
 /*
+ * Logs the first of the N folders DIRS whose trace a later version of dltraced wrote. Returns whether there is one:
+ * then the command has nothing to read, and fails with EXIT_DLTRACED.
+ */
+bool log_newer(char *const *dirs, int n);
+
+/*
  * `dltraced status --watch': shows the running trace WHICH (NULL: the only one) every INTERVAL_MS: on a terminal, as
  * blocks of text, or as JSON. Ends with the trace, or by a signal. Returns 0, or 1 after a message when something
  * failed.

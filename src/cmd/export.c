@@ -135,6 +135,8 @@ int cmd_export(int argc, char **argv)
 		return status;
 	if (log_file(o.export.dirs, (unsigned int)o.export.n_dirs))
 		return EXIT_DLTRACED;
+	if (log_newer(o.export.dirs, o.export.n_dirs))
+		return EXIT_DLTRACED;
 	for (int i = 0; i < o.export.n_dirs; i++)
 		foreign |= log_foreign(o.export.dirs[i]);
 	if (o.by != BY_US) {

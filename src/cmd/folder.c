@@ -50,7 +50,7 @@ static int run(const struct option_line *line, int argc, char **argv, int (*make
 	options_parse(line, argc, argv, 0, &p, &o);
 	if (proxy_wait(p.args, p.n_args, &status))
 		return status;
-	if (log_foreign(o.from)) /* the copy would be without it */
+	if (log_newer(p.args, p.n_args) || log_foreign(o.from)) /* the copy would be without it */
 		return EXIT_DLTRACED;
 	res = make(&o);
 	if (res < 0)

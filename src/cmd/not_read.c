@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The message of report and export about a name that is not a trace folder: why they cannot read it, and what to do. */
+/* The messages about a folder that cannot be read as a trace: why, and what to do. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include "base/shell.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "trace/newer.h"
 #include "trace/probe.h"
+#include "trace/reader.h"
 #include "trace/segment.h"
 
 /* Whether NAME is an archive, such as start -o DIR.tar.gz makes, by its suffix. */
@@ -48,6 +51,23 @@ int log_not_read(int res, const char *dir)
 	else
 		log_err_r(res, "%s: cannot be reported on", dir);
 	return res;
+}
+
+bool log_newer(char *const *dirs, int n)
+{
+	struct newer newer;
+
+	for (int i = 0; i < n; i++) {
+		autoclose int fd = open(dirs[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd < 0 || !newer_find(fd, &newer))
+			continue;
+		log_err("%s/%s has schema %" PRIu64 ", of a newer dltraced%s%s; this one reads up to schema %u: "
+			"install a newer one",
+			dirs[i], newer.file, newer.schema, newer.version[0] ? ", " : "", newer.version, READER_SCHEMA);
+		return true;
+	}
+	return false;
 }
 
 bool log_foreign(const char *dir)

@@ -466,6 +466,10 @@ int cmd_report(int argc, char **argv)
 		report_args_free(&o);
 		return status;
 	}
+	if (log_newer(o.dirs, o.n_dirs)) {
+		report_args_free(&o);
+		return EXIT_DLTRACED;
+	}
 	if (is_listed(&o)) {
 		report_args_free(&o);
 		return 0;

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "cmd/verdict.h"
 #include "trace/manifest_read.h"
+#include "trace/newer.h"
 #include "trace/outdir.h"
 
 #define DEPTH 2U
@@ -148,7 +149,7 @@ static const char *brief_of(const struct manifest_facts *facts, const struct ver
 	return verdict->large || verdict->late ? "too large for a list" : "not known";
 }
 
-static void put_line(const struct manifest_facts *facts, const struct entry *entry, const struct verdict *verdict,
+static void put_line(const struct manifest_facts *facts, const struct entry *entry, const char *brief,
 		     const char *folder, FILE *out)
 {
 	const char *ended = facts->has_status ? FMT_ENDED(facts->status) + strlen("ended ") : "-";
@@ -161,7 +162,7 @@ static void put_line(const struct manifest_facts *facts, const struct entry *ent
 	fprintf(out, "%9s  %-18s  ", facts->end_ns > facts->start_ns ? FMT_NS(facts->end_ns - facts->start_ns) : "-",
 		ended);
 	fmt_plain(out, entry->path + strlen(folder) + (entry->path[strlen(folder)] == '/'), NAME_WIDTH);
-	fmt_line(out, "  ", brief_of(facts, verdict));
+	fmt_line(out, "  ", brief);
 }
 
 bool traces_list(const char *folder, FILE *out)
@@ -180,13 +181,16 @@ bool traces_list(const char *folder, FILE *out)
 		struct entry *e = &es->v[i];
 		autoclose int fd = open(e->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		struct verdict v = { 0 };
+		struct newer newer;
+		bool read;
 
 		if (fd < 0)
 			continue;
 		manifest_read_at(&es->facts, fd);
-		if (!es->facts.dry)
+		read = !newer_find(fd, &newer);
+		if (read && !es->facts.dry)
 			verdict_read(&v, e->path, fd);
-		put_line(&es->facts, e, &v, base, out);
+		put_line(&es->facts, e, read ? brief_of(&es->facts, &v) : "of a newer dltraced", base, out);
 		fflush(out);
 		verdict_free(&v);
 	}

@@ -34,6 +34,8 @@ int cmd_validate(int argc, char **argv)
 	options_parse(&line, argc, argv, 0, &p, &none);
 	if (proxy_wait(p.args, p.n_args, &status))
 		return status;
+	if (log_newer(p.args, p.n_args))
+		return EXIT_DLTRACED;
 	for (int i = 0; i < p.n_args; i++) {
 		const int one = validate_run(p.args[i], stdout);
 

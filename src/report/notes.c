@@ -62,8 +62,6 @@ void report_note_manifest(struct report *report, int error)
 		report_note(report, "manifest.json is not complete (%s)", strerror(-error));
 	else if (!facts->complete)
 		report_note(report, "the trace has no end: it is still running, or dltraced was killed");
-	if (facts->schema > READER_SCHEMA)
-		report_note(report, "manifest.json: schema %" PRIu64 ", newer than this dltraced knows", facts->schema);
 	note_untraced(report);
 }
 

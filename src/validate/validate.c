@@ -172,7 +172,7 @@ static void check_header(struct validate *validate, struct file *file)
 	bool in_order = true;
 
 	file->line = 1;
-	if (strcmp(file->r.name, file->name) || file->r.schema > READER_SCHEMA)
+	if (strcmp(file->r.name, file->name))
 		add(validate, file, PROBLEM_HEADER);
 	for (unsigned int i = 0; file->probe && i < file->probe->n_fields; i++) {
 		const unsigned int at = reader_column(&file->r, file->probe->fields[i].name);

@@ -385,9 +385,6 @@ void scan_note_header(const struct scan_file *file, uint64_t bad_rows, const str
 
 	if (strcmp(rd->name, file->name) != 0)
 		notes_add(to, "%s.out: its header names another file", file->name);
-	if (rd->schema > READER_SCHEMA)
-		notes_add(to, "%s.out: schema %u is newer than this dltraced; columns are identified by name",
-			  file->name, rd->schema);
 	if (rd->bad_rows + bad_rows)
 		notes_add(to, "%s.out: %s left out", file->name,
 			  FMT_N(rd->bad_rows + bad_rows, "row could not be read and is",

@@ -169,7 +169,7 @@ def damaged():
         with_file("close.out", text)
         assert _lines.header("made/close.out", "close") == [], text
     for text, word in ((b"TIMESTAMP\n" * 9, "does not begin with"), (HEADER.replace(b"close", b"open"), "does not begin with"),
-                       (HEADER.replace(b" 1\n", b" 99\n"), "later dltraced")):
+                       (HEADER.replace(b" 1\n", b" 99\n"), "newer dltraced")):
         with_file("close.out", text)
         refused(lambda: _lines.header("made/close.out", "close"), ValueError, word)
 
@@ -202,6 +202,15 @@ def missing():
     refused(lambda: _columns.chosen(_columns.of("close"), ["LATNS"]), ValueError, "LAT_NS")
     refused(lambda: dltraced.read(traces[0], "close", engine="spark"), ValueError, "polars")
     refused(lambda: dltraced.unknown, AttributeError, "unknown")
+    with_file("close.out", HEADER + GOOD[0] + b"\n")
+    for tool_schema, word in ((2, "newer dltraced"), (True, None), ("2", None), (1, None)):
+        with open("made/manifest.json", "w") as f:
+            json.dump({"tool": "dltraced", "schema": tool_schema}, f)
+        if word:
+            refused(lambda: dltraced.read("made", "close"), ValueError, word)
+        else:
+            assert len(dltraced.read("made", "close")) == 1, tool_schema
+    os.remove("made/manifest.json")
     hosts = _folder.hosts(traces[0])
     refused(lambda: _select.selections(hosts, "files", ["TIMESTAMP"], pid=1), ValueError, "no process")
     refused(lambda: _select.selections(hosts, "close", ["TIMESTAMP", "PID"], epoch=3), ValueError, "no epoch 3")

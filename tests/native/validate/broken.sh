@@ -37,7 +37,7 @@ broken span open.out ":4: the row's TIMESTAMP is not within the trace" row '$1 =
 broken order open.out ':4: the row is earlier than the one before it' row '$1 = 1'
 broken cut open.out ":$(wc -l <"$t/open.out"): the last row is incomplete" head -c -1
 broken rows open.out ": the number of rows differs from the manifest's" sed 4d
-broken header open.out ":1: line 1 names another file, or a newer schema" sed '1s/open/close/'
+broken header open.out ":1: line 1 names another file" sed '1s/open/close/'
 broken columns open.out ':2: line 2 has unknown columns, or columns in another order' sed '2s/COMM/NAME/'
 rows=$(awk -F'\t' 'NR > 2 && $2' "$t/open.out" | wc -l)
 broken many open.out ":3: a field does not have the form of its column (the first of $rows)" sed 's/^\([0-9]*\t[^\t]*\t\)/\10/'

@@ -286,7 +286,6 @@ static void says_what_is_missing(void **state)
 		"manifest.json is missing: no command, no host, no losses",
 		"close.out is not a dltraced file",
 		"open.out has no header yet",
-		"vfs_rw.out: schema 2 is newer than this dltraced; columns are identified by name",
 		"vfs_rw.out: 2 rows could not be read and are left out",
 		"vfs_rw.out: the last row is cut off and is left out",
 		"files of the trace that are not in its folder: pids.out time_align.out bio.out create_del.out mmap.out sync.out",
