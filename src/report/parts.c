@@ -32,6 +32,7 @@
 #include "report/scan/part.h"
 #include "report/timeline.h"
 #include "report/whatif/whatif.h"
+#include "report/why/syscalls.h"
 
 /* --- phases and timeline ---------------------------------------------------------------------------------- */
 
@@ -184,6 +185,7 @@ const struct report_part *const report_parts[] = {
 	&report_faults_part,
 	&report_cache_part,
 	&report_meta_part,
+	&report_syscalls_part,
 	&report_allocs_part,
 	&report_accesses_part, /* counts what alloc.out has in use */
 	&report_uses_part,

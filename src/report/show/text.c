@@ -274,6 +274,8 @@ const struct view_section report_sections[] = {
 	{ &view_rollup, .sum = true },
 	{ &view_functions },
 	{ &view_meta },
+	{ &view_syscalls },
+	{ &view_syscalls_by_process },
 	{ &view_phase_sums, .text = phases_text },
 	{ &view_types, .sum = true },
 	{ &view_sources, .text = sources_text, .json = report_maps_json, .sum = true },

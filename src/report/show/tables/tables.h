@@ -50,6 +50,8 @@ extern const struct view view_account;
 void account_text(const struct report *report, FILE *out);
 /* Prints that of one process and the loaders, their largest parts, in lines of up to WIDTH columns. */
 void account_brief(const struct report *report, unsigned int width, FILE *out);
+/* syscalls.c */
+extern const struct view view_syscalls, view_syscalls_by_process;
 /* waited.c */
 extern const struct view view_path_nodes, view_path_edges;
 /* what_if.c */
