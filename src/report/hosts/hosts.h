@@ -65,6 +65,10 @@ struct report *report_job_total(const struct report_job *job, unsigned int *n_do
 void report_job_doubts(const struct report_job *job, struct report *total);
 
 struct finding;
+struct rule;
+
+/* Whether RULE, a host's answer, is a cause of waits: neither training nor an unknown one. */
+bool report_job_is_wait(const struct rule *rule);
 /*
  * Finds the answer for all hosts. Its share is the mean of the hosts' shares, weighted by their time. Returns false
  * when nothing is known of any host. The result is released by finding_free().

@@ -59,6 +59,11 @@ static unsigned int rank_of(const struct rule *rule)
 	return strcmp(rule->code, rule_trainer_bound.code) == 0 ? 1 : 2;
 }
 
+bool report_job_is_wait(const struct rule *rule)
+{
+	return rank_of(rule) == 2;
+}
+
 /* Returns the rule that is the answer for all hosts; NULL: nothing is known of any host. */
 static const struct rule *choose(const struct report_job *job)
 {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "report/hosts/differ.h"
 #include "report/report.h"
 #include "report/rules/rules.h"
 #include "report/show/show.h"
@@ -253,10 +255,137 @@ static void the_job_waits_for_what_a_host_waits_for(void **state)
 	report_job_free(&job);
 }
 
+#define MANY 64
+
+/* Not inlined: gcc 12 takes the stream that has TEXT for gone with it. */
+static __attribute__((noinline)) char *text_of(const struct report_job *job, unsigned int width)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	report_job_text(job, width, out);
+	fclose(out);
+	return text;
+}
+
+static unsigned int count(const char *text, const char *part)
+{
+	unsigned int n = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at++)
+		n++;
+	return n;
+}
+
+static void open_many(struct report_job *job, unsigned int n)
+{
+	char *dirs[MANY];
+
+	for (unsigned int i = 0; i < n; i++)
+		dirs[i] = small;
+	open_job(job, dirs, n);
+}
+
+/* The text of the job below: with all tables of these three where FULL. */
+static void has_three(const struct report_job *job, bool full)
+{
+	autofree char *text = text_of(job, full ? 0 : 100);
+
+	assert_int_equal(count(text, "\nnode1 (41)  "), 1);
+	assert_int_equal(count(text, "\nnode1 (18)  "), 1);
+	assert_int_equal(count(text, "\nnode1 (4)  "), 1);
+	assert_int_equal(count(text, "\nnode1"), 3); /* the others have no line */
+	assert_non_null(strstr(text, "\nand 61 more: began 0 ns to 0 ns after the first, lasted 2.50 s to "
+				     "2.50 s, "));
+	assert_non_null(strstr(text, "; waited for storage-read on 61\n"));
+	assert_non_null(strstr(text, "\n  node1 (41): 1.00 GiB written; the hosts' median: "));
+	assert_non_null(strstr(text, " in reads; the hosts' median: "));
+	assert_non_null(strstr(text, "\n  node1 (4): 48.7 % of its time it waited; the hosts' median: 98.7 %\n"));
+	assert_int_equal(count(text, "\ntrace        tests/golden/trace-small"), full ? 3 : 0);
+	assert_true(full || count(text, "\n") < 120); /* three screens */
+}
+
+/* Hosts alike, but for three: one waits less, one reads four times as long, one writes 1 GiB. */
+static void of_many_hosts_those_that_differ_have_text(void **state)
+{
+	struct job_differ differ[JOB_DIFFER_MAX];
+	struct report_job job;
+	uint64_t read_ns;
+
+	open_many(&job, MANY);
+	read_ns = job.host[0].report->rw[0].lat.sum;
+	job.host[17].report->rw[0].lat.sum = 4 * (read_ns + 1000000000) - 1000000000; /* log 4, the second above it */
+	job.host[40].report->rw[1].bytes += 1U << 30; /* log 65 or somewhat less */
+	bottleneck_of(&job, 3)->share -= 0.5;
+	job.host[50].report->rw[0].bytes++; /* nothing */
+	assert_int_equal(report_job_differ(&job, differ), 3);
+	assert_int_equal(differ[0].host, 40);
+	assert_int_equal(differ[1].host, 17);
+	assert_float_equal(differ[1].by, log(4), 1e-6);
+	assert_int_equal(differ[2].host, 3);
+	assert_float_equal(differ[2].by, 0.5, 1e-9);
+	has_three(&job, false);
+	has_three(&job, true);
+	report_job_free(&job);
+}
+
+static void the_others_answers_are_counted(void **state)
+{
+	autofree char *text = NULL;
+	struct report_job job;
+
+	open_many(&job, 10);
+	for (unsigned int i = 0; i < 4; i++)
+		bottleneck_of(&job, 2 * i + 1)->rule = &rule_trainer_bound; /* these do not wait */
+	text = text_of(&job, 100);
+	assert_non_null(strstr(text, "\nand 7 more: "));
+	assert_non_null(strstr(text, "; waited for storage-read on 6, trainer-bound on 1\n"));
+	report_job_free(&job);
+}
+
+/* Each host has some: the first ones are shown, and the rest counted. */
+static void notes_of_many_hosts_are_few(void **state)
+{
+	autofree char *text = NULL, *rest = NULL;
+	struct report_job job;
+	unsigned int n;
+
+	open_many(&job, MANY);
+	job.by_summaries = true;
+	n = job.total->n_notes;
+	assert_true(n > 20);
+	text = text_of(&job, 100);
+	assert_int_equal(count(strstr(text, "\nWhat is missing\n"), "\n- "), 11);
+	rest = util_fmt("\n- %u more: see missing of --json\n", n - 10);
+	assert_non_null(strstr(text, rest));
+	job.by_summaries = false;
+	report_job_free(&job);
+}
+
+static void few_hosts_are_all_shown(void **state)
+{
+	struct job_differ differ[JOB_DIFFER_MAX];
+	autofree char *text = NULL;
+	struct report_job job;
+
+	open_many(&job, JOB_DIFFER_FROM - 1);
+	assert_int_equal(report_job_differ(&job, differ), 0);
+	text = text_of(&job, 0);
+	assert_int_equal(count(text, "\nnode1"), JOB_DIFFER_FROM - 1);
+	assert_int_equal(count(text, "\ntrace        tests/golden/trace-small"), JOB_DIFFER_FROM - 1);
+	assert_null(strstr(text, " more: "));
+	report_job_free(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(error_between_hosts_is_shown_or_not_known),
+		cmocka_unit_test(few_hosts_are_all_shown),
+		cmocka_unit_test(notes_of_many_hosts_are_few),
+		cmocka_unit_test(of_many_hosts_those_that_differ_have_text),
+		cmocka_unit_test(the_others_answers_are_counted),
 		cmocka_unit_test(folder_is_itself_by_any_name),
 		cmocka_unit_test(folder_without_a_clock_is_no_host),
 		cmocka_unit_test(hosts_are_on_one_axis),
