@@ -45,6 +45,17 @@ static const char *add_log(struct option_parse *parse, void *member, char *path)
 	return NULL;
 }
 
+static const char *add_step(struct option_parse *parse, void *member, char *name)
+{
+	struct report_args *o = parse->into;
+
+	(void)member;
+	if (o->phases.n_steps == REPORT_STEPS_MAX)
+		return option_because(parse, "at most %u names", REPORT_STEPS_MAX);
+	o->steps[o->phases.n_steps++] = name;
+	return NULL;
+}
+
 static const char *set_zone(struct option_parse *p, void *member, char *arg)
 {
 	struct zone zone;
@@ -195,6 +206,11 @@ static const struct option_row options[] = {
 	  "begins and NAME_end ends a phase; where nothing begins it, it began at the end before. \\1 is the text of "
 	  "the first ( ). May be repeated",
 	  set_phase, TO(rules) },
+	{ "step", 0, "NAME",
+	  "A region of this name, as NAME or CATEGORY.NAME in any case, ends a step, in place of those whose names end "
+	  "in "
+	  "step or compute. May be repeated",
+	  add_step, 0 },
 	{ 0 },
 };
 
@@ -293,6 +309,7 @@ void report_args_parse(struct report_args *args, int argc, char **argv)
 		.cpu_options = { .threshold_permille = CPU_THRESHOLD_PERMILLE, .gap_ns = CPU_GAP_NS },
 	};
 	args->phases.logs = args->logs;
+	args->phases.steps = args->steps;
 	args->phases.rules = &args->rules;
 	args->cpu_options.phases = &args->phases;
 	options_parse(&line, argc, argv, 0, &p, args);

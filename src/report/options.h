@@ -13,6 +13,7 @@
 #include "report/whatif/whatif.h"
 
 #define REPORT_LOGS_MAX 64U
+#define REPORT_STEPS_MAX 16U
 
 struct report_args {
 	bool json, cpu, compare;
@@ -33,6 +34,7 @@ struct report_args {
 	const char *path; /* only calls on files there; NULL: all calls */
 	struct report_cpu_options cpu_options; /* of --cpu */
 	const char *logs[REPORT_LOGS_MAX];
+	const char *steps[REPORT_STEPS_MAX];
 	struct applog_rules rules;
 	struct phases_options phases;
 	struct whatif_wanted what_if;

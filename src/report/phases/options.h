@@ -11,6 +11,8 @@ struct phases_options {
 	unsigned int n_logs;
 	const char *zone; /* from --app-log-tz; in place of the host's zone; NULL: none */
 	struct applog_rules *rules; /* NULL: none */
+	const char *const *steps; /* from --step: the names of regions that end steps; none: the usual ones */
+	unsigned int n_steps;
 };
 
 #endif

@@ -297,11 +297,16 @@ void phase_regions_read(struct phase_reader *reader, int dirfd)
 	struct regions_read x = { .r = reader };
 	uint32_t first = reader->phases->recorded.n;
 
+	reader->phases->steps.names = reader->options->steps;
+	reader->phases->steps.n_names = reader->options->n_steps;
 	table_init(&x.ranks, sizeof(uint32_t), PROCESSES_MAX);
 	table_init(&x.epochs, sizeof(struct epoch), EPOCHS_MAX);
 	read_rows(&x, dirfd);
 	read_joined(&x, dirfd);
 	phase_steps_end(&reader->phases->steps);
+	if (reader->options->n_steps && !reader->phases->steps.named)
+		phase_note(reader, "--step %s: no region has such a name, so no step is known",
+			   reader->options->steps[0]);
 	region_sums_end(&reader->phases->region_sums);
 	if (reader->phases->region_sums.left_out)
 		phase_note(reader, "regions: the table of them has the first %u names and leaves out %s",

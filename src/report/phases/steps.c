@@ -102,18 +102,31 @@ static bool ends_in(const struct step_region *region, const char *word)
 	       (!at || region->name[at - 1] == '.');
 }
 
-/* Does a region of this name end a step? A program that says "step" or "compute", in whatever category, means that. */
-static bool ends_step(const struct step_region *region)
+/* Is NAME the region's, or its category's and its own: with "ai." or without? */
+static bool is_named(const struct step_region *region, const char *name)
 {
-	static const char *const ends[] = { "step", "compute" };
+	const char *whole = strncasecmp(name, "ai.", 3) ? name : name + 3;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (ends_in(region, ends[i]))
+	return ends_in(region, name) ||
+	       (strlen(whole) == (size_t)region->cat_len + 1 + region->name_len &&
+		!strncasecmp(whole, region->cat, region->cat_len) && whole[region->cat_len] == '.' &&
+		!strncasecmp(whole + region->cat_len + 1, region->name, region->name_len));
+}
+
+/* Does the region end a step? A program that says "step" or "compute", in whatever category, means that. */
+static bool ends_step(const struct phase_steps *steps, const struct step_region *region)
+{
+	static const char *const usual[] = { "step", "compute" };
+	const char *const *names = steps->n_names ? steps->names : usual;
+	const size_t n = steps->n_names ? steps->n_names : ARRAY_SIZE(usual);
+
+	for (size_t i = 0; i < n; i++)
+		if (steps->n_names ? is_named(region, names[i]) : ends_in(region, names[i]))
 			return true;
 	return false;
 }
 
-static enum step_part part_of(const struct step_region *region)
+static enum step_part part_of(const struct phase_steps *steps, const struct step_region *region)
 {
 	static const struct {
 		const char *cat;
@@ -127,7 +140,7 @@ static enum step_part part_of(const struct step_region *region)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (region->cat_len == strlen(parts[i].cat) && !strncasecmp(region->cat, parts[i].cat, region->cat_len))
 			return parts[i].part;
-	if (ends_step(region))
+	if (ends_step(steps, region))
 		return STEP_COMPUTE;
 	return ends_in(region, "iter") ? STEP_FETCH : STEP_OTHER; /* DFTracer's iter(): the wait for an item */
 }
@@ -434,10 +447,11 @@ static bool is_around(const struct thread *thread, const struct step_region *reg
 void phase_steps_take(struct phase_steps *steps, const struct step_region *region)
 {
 	struct thread *thread = table_get(&steps->threads, region->pid << 32 | (uint32_t)region->tid);
-	enum step_part part = part_of(region);
-	bool is_step = ends_step(region), around;
+	enum step_part part = part_of(steps, region);
+	bool is_step = ends_step(steps, region), around;
 	uint64_t begin_ns, own_ns;
 
+	steps->named |= is_step;
 	if (!thread) {
 		steps->left_out += is_step;
 		return;

@@ -74,6 +74,13 @@ struct step {
 };
 
 struct phase_steps {
+	/*
+	 * The names of regions that end steps, as NAME or as CATEGORY.NAME, without case; the caller's, to be set
+	 * before the first row. None: "step" and "compute".
+	 */
+	const char *const *names;
+	unsigned int n_names;
+	bool named; /* a region had one of NAMES */
 	struct step_sum *sums; /* in order of their first steps */
 	uint32_t n_sums;
 	struct step slowest[STEPS_SLOWEST]; /* by WALL_NS, the longest first */

@@ -55,6 +55,54 @@ static int drop(void **state)
 	return 0;
 }
 
+/* What the user names ends steps, in any case, and nothing else does; the outer one of two counts. */
+static void a_step_is_what_the_user_names(void **state)
+{
+	static const char *const names[] = { "Train_Batch", "ai.App.Update", "loop.body" };
+	static const struct {
+		const char *cat, *name;
+		bool ends;
+	} regions[] = {
+		{ "app", "train_batch", true },     { "other", "Trainer.TRAIN_BATCH", true },
+		{ "app", "my_train_batch", false }, { "compute", "step", false },
+		{ "APP", "update", true },          { "other", "update", false },
+		{ "app", "update.x", false },       { "app", "loop.body", true },
+		{ "loop", "body", true },           { "ai_framework", "TorchFramework.compute", false },
+	};
+	uint64_t n = 0;
+
+	steps.names = names;
+	steps.n_names = ARRAY_SIZE(names);
+	for (unsigned int i = 0; i < ARRAY_SIZE(regions); i++) {
+		const uint64_t at = 100 + 100 * (uint64_t)i;
+
+		ends(PID, regions[i].cat, regions[i].name, at, at + 50, -1, i);
+		n += regions[i].ends;
+	}
+	ends(PID, "compute", "forward", 2010, 2020, -1, -1);
+	ends(PID, "app", "update", 2030, 2040, -1, 30); /* in the next one */
+	ends(PID, "app", "train_batch", 2000, 2050, -1, 31);
+	assert_true(phase_steps_any(&steps));
+	phase_steps_end(&steps);
+	assert_true(steps.named);
+	assert_int_equal(steps.n_sums, 1);
+	assert_int_equal(steps.sums[0].n, n + 1);
+	assert_int_equal(steps.sums[0].end_ns, 2050);
+}
+
+static void a_name_that_no_region_has_makes_no_step(void **state)
+{
+	static const char *const names[] = { "train" };
+
+	steps.names = names;
+	steps.n_names = ARRAY_SIZE(names);
+	ends(PID, "compute", "step", 100, 110, -1, 1);
+	assert_false(phase_steps_any(&steps));
+	phase_steps_end(&steps);
+	assert_false(steps.named);
+	assert_int_equal(steps.n_sums, 0);
+}
+
 /* DLIO's steps; a step that another one is around is a part of that, and so is what only sounds like one. */
 static void a_name_that_ends_in_compute_or_step_is_one(void **state)
 {
@@ -423,6 +471,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_name_that_ends_in_compute_or_step_is_one, make, drop),
+		cmocka_unit_test_setup_teardown(a_name_that_no_region_has_makes_no_step, make, drop),
+		cmocka_unit_test_setup_teardown(a_step_is_what_the_user_names, make, drop),
 		cmocka_unit_test_setup_teardown(a_region_around_steps_gives_them_its_epoch, make, drop),
 		cmocka_unit_test_setup_teardown(categories_and_names_count_without_case, make, drop),
 		cmocka_unit_test_setup_teardown(a_step_is_the_sum_of_its_parts, make, drop),
