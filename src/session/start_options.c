@@ -475,16 +475,15 @@ static void imply_optional(struct config *cfg)
 }
 
 /*
- * The lines that the job prints are kept by default where writes of a target are traced. With --all there is no job;
- * with
- * --log the relay has all lines already.
+ * The lines that the job prints about phases are kept by default where writes of a target are traced; with --log as
+ * well, since the relay has all lines, but late. With --all there is no job.
  */
 static void imply_printed(struct config *cfg)
 {
 	const probe_mask printed = PROBE_BIT(DLT_printed);
 	const bool named = cfg->probes_named & printed, writes = cfg->probes >> DLT_vfs_rw & 1;
 
-	if (cfg->log || (cfg->background && cfg->argv) || (!named && (cfg->all || !writes)))
+	if (!named && (cfg->all || !writes))
 		cfg->probes &= ~printed;
 }
 

@@ -156,19 +156,52 @@ static void note_unread(struct phase_reader *r, const struct manifest_facts *m)
 			   FMT_N(printed->unread, "write to the job's output was", "writes to the job's output were"));
 }
 
+static bool has_file(int dirfd, const char *name)
+{
+	struct reader r;
+	const bool has = reader_open(&r, dirfd, name) == 0;
+
+	if (has)
+		reader_close(&r);
+	return has;
+}
+
+/*
+ * Whether printed.out is read in place of workload.out, which has the times at which the relay got the lines, up to a
+ * tenth of a second late: it has the times of the writes, if it has all lines about phases. It need not have those that
+ * only rules of this report match.
+ */
+static bool is_by_writes(const struct phase_reader *reader, const struct manifest_probe *printed)
+{
+	return printed && printed->rows && !printed->unread && !(reader->options->rules && reader->options->rules->n);
+}
+
+static int read_printed(struct phase_reader *reader, struct phase_log *log, int dirfd,
+			const struct manifest_facts *facts, bool kept)
+{
+	const struct manifest_probe *printed = manifest_probe(facts, "printed");
+	int res;
+
+	if (kept && !is_by_writes(reader, printed))
+		return 0;
+	log->name = "printed.out";
+	res = read_rows(reader, dirfd, "printed.out", "TEXT", output_row, log);
+	reader->phases->printed_lines = printed ? printed->lines : 0;
+	if (log->entries && !kept)
+		note_unread(reader, facts);
+	return res;
+}
+
 static void read_folder(struct phase_reader *reader, int dirfd, const struct manifest_facts *facts)
 {
-	struct phase_log log = { .name = "workload.out", .passes = true };
-	int res = read_rows(reader, dirfd, "workload.out", "TEXT", output_row, &log);
-	const struct manifest_probe *printed = manifest_probe(facts, "printed");
+	struct phase_log log = { .passes = true };
+	const bool kept = reader->phases->printed_kept = has_file(dirfd, "workload.out");
+	int res = read_printed(reader, &log, dirfd, facts, kept);
 
-	reader->phases->printed_kept = res != -ENOENT;
-	if (res == -ENOENT) {
-		log.name = "printed.out";
-		res = read_rows(reader, dirfd, "printed.out", "TEXT", output_row, &log);
-		reader->phases->printed_lines = printed ? printed->lines : 0;
-		if (log.entries)
-			note_unread(reader, facts);
+	if (kept && !log.entries) {
+		log = (struct phase_log){ .name = "workload.out", .passes = true };
+		reader->phases->printed_lines = 0;
+		res = read_rows(reader, dirfd, "workload.out", "TEXT", output_row, &log);
 	}
 	if (log.entries)
 		reader->phases->printed_lines = 0;

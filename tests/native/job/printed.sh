@@ -3,8 +3,8 @@
 #
 # printed.out has the job's lines about epochs, with the time at which the job wrote each, while the output is as
 # without a trace: a pipe, a file, a terminal, the same bytes. Lines may come in pieces, from two processes, from one
-# that is killed, among many others and among junk. A line that tee passes on is not a second line. --log and -P
-# -printed leave the file out.
+# that is killed, among many others and among junk. A line that tee passes on is not a second line. -P -printed leaves
+# the file out.
 . "${0%/*}/../lib.sh"
 need python3
 job=$here/../workloads/prints.py
@@ -101,7 +101,7 @@ check whole
 equal "lines of one's own" "$(col printed TEXT | tr '\n' ' ')" 'iteration\0401\040of\040two iteration\0402\040of\040two '
 "$DLT" report --json --phase 'iteration ([0-9]+)=block \1' "$t" | grep -q '"block 1"' || fail "the report does not have them"
 
-for off in '-P -printed' --log '-P -vfs_rw'; do
+for off in '-P -printed' '-P -vfs_rw'; do
 	# shellcheck disable=SC2086 # words
 	trace $off -- python3 "$job" lines account >out 2>err || fail "$off: $?"
 	[ ! -e "$t/printed.out" ] || fail "$off: printed.out is there"
