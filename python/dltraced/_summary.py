@@ -27,6 +27,9 @@ LABELS = (
               ("app_compute_alone_ns", "Unoverlapped App Compute"), ("compute_ns", "Compute"), ("io_ns", "Overall I/O"),
               ("io_alone_ns", "Unoverlapped I/O"), ("compute_alone_ns", "Unoverlapped Compute"))),
 )
+POINTS = ("mark", "meta")  # no regions: an instant, a fact
+REGION_HEADS = ("of time", "count", "processes", "total", "own", "mean", "median", "p99", "max")
+REGION_TIMES = ("total_ns", "own_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns")
 SIZES = ("min", "p25", "mean", "median", "p75", "max")
 
 
@@ -79,7 +82,7 @@ def _events(hosts: List[Host]) -> Any:
     """The calls on files and the regions of HOSTS: name, cat, host, PID, TID, begin, end, FID, RETURNED."""
     frames = []
     for number, host in enumerate(hosts):
-        regions = _rows(host, "regions", ["CAT", "NAME"])
+        regions = _rows(host, "regions", ["CAT", "NAME", "BYTES", "LANE", "ARGS"])
         found = _calls_of(host)
         if regions is not None:
             found.append(regions.assign(name=regions["NAME"].fillna(""), cat=regions["CAT"].fillna("")))
@@ -91,7 +94,8 @@ def _events(hosts: List[Host]) -> Any:
             frames.append(frame.assign(begin=end - frame["LAT_NS"].astype("int64"), end=end, host=number))
     if not frames:
         raise ValueError(f"{', '.join(host.folder for host in hosts)}: neither calls on files nor regions were recorded")
-    return pandas.concat(frames, ignore_index=True)
+    events = pandas.concat(frames, ignore_index=True)
+    return events if "FID" in events else events.assign(FID=pandas.NA)  # regions alone
 
 
 def _kinds(events: Any, classify: Classify) -> Any:
@@ -115,12 +119,54 @@ def _functions(events: Any) -> Dict[str, Dict[str, Any]]:
     return found
 
 
+def _own_ns(regions: Any) -> Any:
+    """Of each of REGIONS, which are in the order of their ends, the time in which no other of its thread and lane lies within it."""
+    closed: Dict[Tuple[int, int, int, int], List[Tuple[int, int]]] = {}  # (begin, length) of those that nothing has enclosed yet
+    own = []
+    for host, pid, tid, lane, begin, end in zip(*(regions[c].fillna(-1).astype("int64") for c in ("host", "PID", "TID", "LANE", "begin", "end"))):
+        before, within = closed.setdefault((host, pid, tid, lane), []), 0
+        while before and before[-1][0] >= begin:
+            within += before.pop()[1]
+        before.append((begin, end - begin))
+        own.append(max(end - begin - within, 0))
+    return own
+
+
+def _bytes(regions: Any) -> Any:
+    """The bytes that REGIONS name; DFTracer's programs name them in ARGS."""
+    named = regions["ARGS"].astype("string").str.extract(r"(?:^|\n)image_size=(\d+)(?:\n|$)")[0]
+    return regions["BYTES"].fillna(pandas.to_numeric(named).astype("Int64"))
+
+
+def _regions(events: Any, total_ns: int) -> List[Dict[str, Any]]:
+    """A row for each category, in whatever case, and name: those with the most time first."""
+    if "CAT" not in events:
+        return []
+    regions = events[events["CAT"].notna() & ~events["CAT"].isin(POINTS)].sort_values("end", kind="stable")
+    regions = regions.assign(own=_own_ns(regions), bytes=_bytes(regions), key=regions["cat"].str.lower())
+    found = []
+    for _, rows in regions.groupby(["key", "name"]):
+        ns, moved = rows["LAT_NS"].astype("int64"), rows["bytes"].dropna()
+        total, covered = int(ns.sum()), union_ns(zip(rows["begin"], rows["end"]))
+        quantiles = {f"p{percent}_ns": float(ns.quantile(percent / 100)) for percent in (25, 50, 75, 99)}
+        found.append({
+            "cat": rows["cat"].iloc[0], "name": rows["name"].iloc[0], "count": len(rows), "processes": _n(rows, "host", "PID"),
+            "total_ns": total, "own_ns": int(rows["own"].sum()), "nested_ns": total - int(rows["own"].sum()),
+            "covered_ns": int(covered), "share": covered / total_ns if total_ns else 0.0,
+            "mean_ns": total / len(rows), "min_ns": int(ns.min()), **quantiles, "max_ns": int(ns.max()),
+            "bytes": int(moved.sum()) if len(moved) else None,
+            "bytes_per_s": int(moved.sum()) / total * 1e9 if len(moved) and total else None,
+        })
+    return sorted(found, key=lambda row: -row["total_ns"])
+
+
 def numbers(path: Union[Path, Iterable[Path]], classify: Classify) -> Dict[str, Any]:
     hosts = _folder.hosts(path)
     events = _events(hosts)
     kinds = _kinds(events, classify)
     spans = {name: list(zip(events["begin"][kinds[name]], events["end"][kinds[name]])) for name in Kind._fields}
     ns = {name: union_ns(of) for name, of in spans.items()}
+    total_ns = int(events["end"].max() - events["begin"].min())
     app_both, both = union_ns(spans["app_io"] + spans["compute"]), union_ns(spans["io"] + spans["compute"])
     return {
         "nodes": len({host.name for host in hosts}),
@@ -129,10 +175,11 @@ def numbers(path: Union[Path, Iterable[Path]], classify: Classify) -> Dict[str, 
         "io_threads": _n(events[kinds["io"]], "host", "TID"),
         "events": len(events),
         "files": _n(events[kinds["io"]], "host", "FID"),
-        "total_ns": int(events["end"].max() - events["begin"].min()),
+        "total_ns": total_ns,
         "app_io_ns": ns["app_io"], "app_io_alone_ns": app_both - ns["compute"], "app_compute_alone_ns": app_both - ns["app_io"],
         "compute_ns": ns["compute"], "io_ns": ns["io"], "io_alone_ns": both - ns["compute"], "compute_alone_ns": both - ns["io"],
         "functions": _functions(events),
+        "regions": _regions(events, total_ns),
     }
 
 
@@ -145,6 +192,11 @@ def _printed(found: Dict[str, Any]) -> str:
     lines.append("Calls" + " " * 13 + "".join(f"{head:>12}" for head in ("count", *SIZES)))
     for name, of in found["functions"].items():
         lines.append(f"  {name:16}{of['count']:12}" + "".join(f"{of['size_bytes'][size]:12.0f}" for size in SIZES if of["size_bytes"]))
+    if found["regions"]:
+        lines.append("Regions     " + "".join(f"{head:>12}" for head in REGION_HEADS))
+        for row in found["regions"]:
+            numbers = (f"{100 * row['share']:.1f} %", row["count"], row["processes"], *(f"{row[key] / 1e9:.3f} s" for key in REGION_TIMES))
+            lines.append(" " * 12 + "".join(f"{number:>12}" for number in numbers) + f"  {row['cat']}.{row['name']}")
     return "\n".join(lines)
 
 

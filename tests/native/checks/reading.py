@@ -8,6 +8,7 @@ import importlib.util
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -87,6 +88,18 @@ def warned(function):
         return function(), [str(w.message) for w in caught]
 
 
+def without_numpy(function):
+    """What FUNCTION returns where numpy cannot be imported."""
+    there = sys.modules.pop("numpy", None)
+    sys.modules["numpy"] = None
+    try:
+        return function()
+    finally:
+        del sys.modules["numpy"]
+        if there:
+            sys.modules["numpy"] = there
+
+
 def refused(function, kind, words):
     try:
         function()
@@ -158,12 +171,17 @@ def damaged():
             (lines([one, b"5\tlittle", two, b""]), [one, two], "1 damaged"),
             (lines([one, b"\0" * 9 + two, three, b""]), [one, three], "1 damaged"),
             (lines([one, two + b"\tlater column", b""]), [one, two], None),
+            (lines([one, two + b"\tmore", b"5\tlittle", three, b""]), [one, two, three], "1 damaged"),  # as many tabs as there should be
+            (lines([b"5\tlittle", two + b"\tmore", three, b""]), [two, three], "1 damaged"),
+            (lines([one, b"", two + b"\tmore\tmore", b""]), [one, two], "1 damaged"),
+            (lines([one + b"\x1b", two, b""]), [one + rb"\033", two], None),
             (lines([one + b" \r\x7f\"#", b""]), [one + rb"\040\015\177\042\043"], None),
             (lines([one + b"\xff\xc3\xa9", b""]), [one + b"\\377\xc3\xa9"], None),
             (b"", [], None)):
         with_file("close.out", HEADER + text)
+        without, _ = warned(lambda: without_numpy(lambda: package_rows("made", "close")))
         got, warning = warned(lambda: package_rows("made", "close"))
-        assert got == wanted, (text, got)
+        assert got == wanted and without == wanted, (text, got, without)
         assert bool(warning) == bool(word) and (not word or word in warning[0]), (text, warning)
     for text in (b"", b"# dltr", HEADER[:25], b"# dltraced close 1\n# Linux 6.18\n"):
         with_file("close.out", text)
@@ -291,6 +309,44 @@ def summed_up():
                 assert of["probe"] != "vfs_rw" or int(got["size_bytes"][mine]) == of[theirs], (mine, got, of)
 
 
+def regions_summed():
+    """summary()'s table of regions: by hand, and of random trees of regions as the report has them."""
+    def region(pid, begin, end, cat, name, lane="-", moved="-", args="-"):
+        return {"TIMESTAMP": end, "LAT_NS": end - begin, "PID": pid, "TID": pid, "CAT": cat, "NAME": name, "LANE": lane, "BYTES": moved, "ARGS": args}
+
+    def tree(pid, begin, end, depth, lane):
+        names = (("Data", "read"), ("data", "read"), ("compute", "step"), ("app", "x"))
+        while begin < end:
+            until = min(end, begin + made.randint(1, (end - begin) // 2 + 1))
+            if depth:
+                yield from tree(pid, begin + (until - begin) // 4, until - (until - begin) // 4, depth - 1, lane)
+            moved = made.choice(("-", 0, 70))
+            args = made.choice(("-", "image_size=9", "a=1\\012image_size=5\\012b=2", "his_image_size=4"))
+            yield region(pid, begin, until, *made.choice(names), lane, moved, args)
+            begin = until + made.randint(1, 50)
+
+    made = random.Random(7)
+    begin = 10**12
+    rows = [row for pid in (1, 2) for lane in ("-", 0, 3) for row in tree(pid, begin, begin + 10**5, 3, lane)]
+    for folder, regions in (("by_hand", [region(1, 110, 140, "io", "read", moved=10), region(1, 150, 160, "IO", "read"), region(1, 100, 200, "app", "Epoch"),
+                                         region(2, 150, 210, "io", "read", moved=50), region(2, 220, 220, "mark", "now")]),
+                            ("by_trees", sorted(rows, key=lambda row: row["TIMESTAMP"]))):
+        trace_of(folder, regions=regions)
+        with open(f"{folder}/manifest.json", "w", encoding="utf-8") as f:
+            json.dump({"tool": "dltraced", "schema": 1, "complete": True, "probes": []}, f)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        hand, trees = (dltraced.summary(folder)["regions"] for folder in ("by_hand", "by_trees"))
+    assert [(r["cat"], r["name"]) for r in hand] == [("app", "Epoch"), ("io", "read")], hand
+    wanted = {"count": 3, "processes": 2, "total_ns": 100, "own_ns": 100, "nested_ns": 0, "covered_ns": 90, "share": 90 / 120, "mean_ns": 100 / 3,
+              "min_ns": 10, "p25_ns": 20, "p50_ns": 30, "p75_ns": 45, "max_ns": 60, "bytes": 60, "bytes_per_s": 60 / 100e-9}
+    assert {key: hand[1][key] for key in wanted} == wanted, hand
+    assert (hand[0]["own_ns"], hand[0]["nested_ns"], hand[0]["bytes"]) == (60, 40, None), hand
+    assert re.search(r"75\.0 % +3 +2 .* io\.read\n", printed.getvalue()), printed.getvalue()
+    keys = ("count", "processes", "total_ns", "own_ns", "nested_ns", "covered_ns", "min_ns", "max_ns", "bytes")
+    theirs = {(r["cat"].lower(), r["name"]): [r[key] for key in keys] for r in dltraced.report("by_trees")["regions"]}
+    assert len(theirs) == 3 and {(r["cat"].lower(), r["name"]): [r[key] for key in keys] for r in trees} == theirs, (trees, theirs)
+
+
 for trace in traces:
     whole(trace)
 selected()
@@ -300,5 +356,6 @@ missing()
 if importlib.util.find_spec("pandas"):
     golden_values()
     summed_up()
+    regions_summed()
 else:
     print("note: without pandas, golden values and summary() were not tested")
