@@ -441,7 +441,8 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 bench: deps
 	$(Q)$(MAKE) --no-print-directory $(ALL_CPUS) all workloads
 	$(Q)for part in $(or $(BENCH),bench brief micro switches disk identity job alloc regions sizes fixed); do \
-		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/performance.md") || exit; \
+		page=performance; [ $$part != reading ] || page=report-speed; \
+		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/$$page.md") || exit; \
 	done
 
 demo:

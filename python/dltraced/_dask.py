@@ -6,9 +6,10 @@ from typing import Any, Callable, Sequence
 
 import dask.dataframe
 
-from ._pandas import BAD_VALUES, frame
+from ._pandas import BAD_VALUES, frame as part
 
-__all__ = ["BAD_VALUES", "frame", "partitions"]
+BLOCKS = 4  # a partition
+__all__ = ["BAD_VALUES", "BLOCKS", "part", "partitions"]
 
 
 def partitions(load: Callable[[Any], Any], parts: Sequence[Any], empty: Any) -> Any:

@@ -11,12 +11,13 @@ import itertools
 import os
 import re
 import warnings
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
 from . import _columns, _folder, _packed
 
-BLOCK_BYTES = 64 << 20
+BLOCK_BYTES = 16 << 20
 HEADER_BYTES = 1 << 16
+PIECE_BYTES = 1 << 18
 # What no row has: docs/traces.md, Rules of the text.
 FORBIDDEN = re.compile(rb'[\x00-\x08\x0b-\x20"#\x7f]')
 PLAIN_BYTES = bytes(b for b in range(256) if not FORBIDDEN.match(bytes([b])))
@@ -27,11 +28,12 @@ class Damaged(ValueError):
 
 
 class Block(NamedTuple):
-    """Bytes of a file, packed ones where it is. `header': it begins with the two lines of the header."""
+    """Bytes of a file, packed ones where it is. `header': it begins with the two lines of the header. TEXT_BYTES: about so many."""
     file: str
     begin: int
     end: int
     header: bool
+    text_bytes: int
 
 
 def _plain(file: str, size: int) -> Iterator[Block]:
@@ -42,7 +44,7 @@ def _plain(file: str, size: int) -> Iterator[Block]:
             f.seek(begin + (size if begin else max(size, HEADER_BYTES)) - 1)
             f.readline()
             cut = min(f.seek(0, 1), end)
-            yield Block(file, begin, cut, begin == 0)
+            yield Block(file, begin, cut, begin == 0, cut - begin)
             begin = cut
 
 
@@ -51,19 +53,19 @@ def _zstd(file: str, size: int) -> Iterator[Block]:
     with open(file, "rb") as f:
         for frame in _packed.frames(f):
             if text_bytes and text_bytes + frame.text_bytes > size:
-                yield Block(file, begin, end, begin == 0)
+                yield Block(file, begin, end, begin == 0, text_bytes)
                 begin, text_bytes = frame.begin, 0
             end = frame.end
             text_bytes += frame.text_bytes
         if end < f.seek(0, 2):
             _warn_cut(file)
     if end:
-        yield Block(file, begin, end, begin == 0)
+        yield Block(file, begin, end, begin == 0, text_bytes)
 
 
 def _gzip(file: str, size: int) -> Iterator[Block]:
     """One block: only unpacking shows where a member ends."""
-    yield Block(file, 0, os.path.getsize(file), True)
+    yield Block(file, 0, os.path.getsize(file), True, 8 * os.path.getsize(file))
 
 
 def blocks(file: str, size: int = 0) -> Iterator[Block]:
@@ -129,23 +131,49 @@ def _mend(lines: List[bytes], tabs: int, file: str) -> List[bytes]:
     return [_clean(b"\t".join(line.split(b"\t", tabs + 1)[:tabs + 1])) for line in whole]
 
 
+def _is_whole_by_numpy(text: bytes, tabs: int, numpy: Any) -> bool:
+    """In pieces of whole lines that stay in the processor's cache: at or below a blank, a row has its TABS and its end alone."""
+    begin = 0
+    while begin < len(text):
+        cut = text.find(b"\n", begin + PIECE_BYTES) + 1 or len(text)
+        values = numpy.frombuffer(text, numpy.uint8, cut - begin, begin)
+        low = numpy.flatnonzero(values <= 32)
+        ends = values[low[tabs::tabs + 1]]
+        if len(low) != len(ends) * (tabs + 1) or not (ends == 10).all() or numpy.count_nonzero(values == 9) != len(ends) * tabs:
+            return False
+        begin = cut
+    return not any(byte in text for byte in (b'"', b"#", b"\x7f"))
+
+
+def _is_whole(text: bytes, tabs: int) -> bool:
+    """Whether TEXT has rows with TABS tabs alone, of bytes that rows can have."""
+    try:
+        text.isascii() or text.decode()
+    except UnicodeDecodeError:
+        return False
+    try:
+        import numpy
+    except ModuleNotFoundError:
+        return not text.translate(None, PLAIN_BYTES) and all(line.count(b"\t") == tabs for line in text.split(b"\n")[:-1])
+    return _is_whole_by_numpy(text, tabs, numpy)
+
+
+def text(block: Block, n_columns: int) -> bytes:
+    """The rows of BLOCK, each with N_COLUMNS fields and its end."""
+    raw = _text(block)
+    begin = raw.find(b"\n", raw.find(b"\n") + 1) + 1 if block.header else 0
+    end = raw.rfind(b"\n") + 1
+    if end < len(raw):
+        warnings.warn(f"{block.file}: its last line is cut off, and is skipped", stacklevel=2)
+    raw = raw[begin:end]
+    if _is_whole(raw, n_columns - 1):
+        return raw
+    return b"".join(line + b"\n" for line in _mend(raw.split(b"\n")[:-1], n_columns - 1, block.file))
+
+
 def rows(block: Block, n_columns: int) -> List[bytes]:
     """The rows of BLOCK, each with N_COLUMNS fields."""
-    text = _text(block)
-    if block.header:
-        text = text.split(b"\n", 2)[2]
-    lines = text.split(b"\n")
-    if lines.pop():
-        warnings.warn(f"{block.file}: its last line is cut off, and is skipped", stacklevel=2)
-    tabs = n_columns - 1
-    try:
-        text.decode()
-        clean = not text.translate(None, PLAIN_BYTES)
-    except UnicodeDecodeError:
-        clean = False
-    if clean and all(line.count(b"\t") == tabs for line in lines):
-        return lines
-    return _mend(lines, tabs, block.file)
+    return text(block, n_columns).split(b"\n")[:-1]
 
 
 def records(folder: str, probe: str) -> Iterator[Dict[str, str]]:
@@ -157,7 +185,6 @@ def records(folder: str, probe: str) -> Iterator[Dict[str, str]]:
                 yield dict(zip(names, line.decode().split("\t")))
 
 
-def filtered(lines: List[bytes], keep: Optional[Callable[[bytes], bool]]) -> bytes:
-    """The text of those of LINES that KEEP takes."""
-    kept = lines if keep is None else [line for line in lines if keep(line)]
-    return b"\n".join(kept) + b"\n" if kept else b""
+def filtered(text: bytes, keep: Optional[Callable[[bytes], bool]]) -> bytes:
+    """Those rows of TEXT that KEEP takes."""
+    return text if keep is None else b"".join(line + b"\n" for line in text.split(b"\n")[:-1] if keep(line))

@@ -2,6 +2,7 @@
 """Rows as tables of Arrow."""
 from __future__ import annotations
 
+import functools
 from typing import Any, Mapping, Sequence
 
 import pyarrow
@@ -10,7 +11,8 @@ import pyarrow.csv
 from ._columns import NULLS, Column, unescape
 
 TYPES = {"int64": pyarrow.int64(), "uint64": pyarrow.uint64(), "number": pyarrow.float64(), "time": pyarrow.timestamp("ns", "UTC")}
-BAD_VALUES = (pyarrow.ArrowInvalid,)  # what frame() raises for a value that is not of its column's type
+CHUNK_ROWS = 1 << 16
+BAD_VALUES = (pyarrow.ArrowInvalid,)  # what part() raises for a value that is not of its column's type
 
 
 def _type_of(column: Column) -> Any:
@@ -23,7 +25,18 @@ def _unescaped(values: Any) -> Any:
     return texts.take(coded.indices)
 
 
-def frame(text: bytes, names: Sequence[str], columns: Sequence[Column], constants: Mapping[str, str]) -> Any:
+@functools.lru_cache(maxsize=64)
+def _repeated_chunk(text: str) -> Any:
+    return pyarrow.repeat(pyarrow.scalar(text, pyarrow.string()), CHUNK_ROWS)
+
+
+def _repeated(text: str, n: int) -> Any:
+    """N times TEXT, in chunks that share their memory: a folder's name for each of millions of rows is more than their numbers."""
+    chunk = _repeated_chunk(text)
+    return pyarrow.chunked_array([chunk] * (n // CHUNK_ROWS) + [chunk.slice(0, n % CHUNK_ROWS)], pyarrow.string())
+
+
+def part(text: bytes, names: Sequence[str], columns: Sequence[Column], constants: Mapping[str, str]) -> Any:
     """The COLUMNS of the rows of TEXT, which have the columns NAMES and CONSTANTS; one that is in neither is null."""
     wanted = {column.name: _type_of(column) for column in columns if column.name in names}
     n = text.count(b"\n")
@@ -38,7 +51,7 @@ def frame(text: bytes, names: Sequence[str], columns: Sequence[Column], constant
     data = []
     for column in columns:
         if column.name in constants:
-            values = pyarrow.repeat(pyarrow.scalar(constants[column.name], pyarrow.string()), n)
+            values = _repeated(constants[column.name], n)
         elif column.name in raw:
             values = raw[column.name]
             if column.type == "text" and b"\\" in text:

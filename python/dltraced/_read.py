@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _columns, _folder, _lines, _select
 from ._folder import Host, Path
@@ -16,8 +16,8 @@ SAMPLE_ROWS = 10000  # of a collector's file, for the types of its columns
 
 
 class Part(NamedTuple):
-    """A block of rows, and what is wanted of it."""
-    block: _lines.Block
+    """Blocks of rows of one host, and what is wanted of them."""
+    blocks: Tuple[_lines.Block, ...]
     names: Tuple[str, ...]
     host: Host
     keep: Optional[Selection]
@@ -34,14 +34,28 @@ def _engine(name: str) -> Any:
 
 
 def _load(part: Part, engine: str, wanted: Sequence[_columns.Column]) -> Any:
-    """The rows of PART as a frame. Where it stands, so that Dask can send it to other processes; and without a parameter
-    `columns', which Dask would set to those that an operation needs."""
-    lines = _lines.rows(part.block, len(part.names))
+    """The rows of PART as the engine keeps them until all are there. Where it stands, so that Dask can send it to other processes; and
+    without a parameter `columns', which Dask would set to those that an operation needs."""
+    text = b"".join(_lines.filtered(_lines.text(block, len(part.names)), part.keep) for block in part.blocks)
     made = _engine(engine)
     try:
-        return made.frame(_lines.filtered(lines, part.keep), part.names, wanted, {"host": part.host.name, "folder": part.host.folder})
+        return made.part(text, part.names, wanted, {"host": part.host.name, "folder": part.host.folder})
     except made.BAD_VALUES as error:
-        raise _lines.Damaged(f"{part.block.file}: {error} (`dltraced validate {part.host.folder}' shows what is damaged)") from error
+        files = ", ".join(dict.fromkeys(block.file for block in part.blocks))
+        raise _lines.Damaged(f"{files}: {error} (`dltraced validate {part.host.folder}' shows what is damaged)") from error
+
+
+def _parts(host: Host, probe: str, names: Dict[str, List[str]], keep: Optional[Selection], size: int) -> Iterator[Part]:
+    """The rows of HOST in parts of about SIZE bytes: parsing many small segments one by one takes longer than all at once."""
+    blocks: List[_lines.Block] = []
+    for file in _folder.segments(host.folder, probe):
+        for block in _lines.blocks(file, size) if file in names else ():
+            if blocks and (sum(b.text_bytes for b in blocks) + block.text_bytes > size or names[file] != names[blocks[0].file]):
+                yield Part(tuple(blocks), tuple(names[blocks[0].file]), host, keep)
+                blocks = []
+            blocks.append(block)
+    if blocks:
+        yield Part(tuple(blocks), tuple(names[blocks[0].file]), host, keep)
 
 
 def _names(hosts: Sequence[Host], probe: str) -> Dict[str, List[str]]:
@@ -79,10 +93,10 @@ def read(path: Union[Path, Iterable[Path]], probe: str, *, engine: str = "pandas
     everything = _all_columns(hosts, probe, names)
     wanted = _columns.chosen(everything, columns)
     keep = _select.selections(hosts, probe, [column.name for column in everything], epoch=epoch, rank=rank, pid=pid)
-    parts = [Part(block, tuple(names[file]), host, keep[host.folder])
-             for host in hosts for file in _folder.segments(host.folder, probe) if file in names for block in _lines.blocks(file)]
+    size = _lines.BLOCK_BYTES * getattr(made, "BLOCKS", 1)
+    parts = [part for host in hosts for part in _parts(host, probe, names, keep[host.folder], size)]
     load = functools.partial(_load, engine=engine, wanted=wanted)
-    empty = made.frame(b"", (), wanted, {"host": "", "folder": ""})
+    empty = made.part(b"", (), wanted, {"host": "", "folder": ""})
     if engine == "dask":
         return made.partitions(load, parts, empty)
     return made.concat([load(part) for part in parts] or [empty])
