@@ -16,33 +16,48 @@ TIMELESS = ("files", "pids", "time_align")
 
 
 class Selection(NamedTuple):
-    """Spans are from, up to and without, by TIMESTAMP; None: all. TIMESTAMP is the first column."""
+    """Spans are from, up to and without, by TIMESTAMP; None: all. TIMESTAMP is the first column. A region is of the epoch in which it
+    begins, or, where the epochs are those of regions, of the one that it names."""
     spans: Optional[Sequence[Span]]
     pids: Optional[FrozenSet[bytes]]
     pid_at: int
+    lat_at: int = 0  # the columns of a region; 0: the rows are no regions
+    epoch_at: int = 0  # 0: the epochs are others
+    epochs: FrozenSet[bytes] = frozenset()
 
     def __call__(self, line: bytes) -> bool:
-        fields = line.split(b"\t", self.pid_at + 1)
+        fields = line.split(b"\t", max(self.pid_at, self.lat_at, self.epoch_at) + 1)
         if self.pids is not None and fields[self.pid_at] not in self.pids:
             return False
-        return self.spans is None or any(begin <= int(fields[0]) < end for begin, end in self.spans)
+        if self.spans is None:
+            return True
+        if self.epoch_at and fields[self.epoch_at].isdigit():
+            return fields[self.epoch_at] in self.epochs
+        at = int(fields[0]) - (int(fields[self.lat_at]) if self.lat_at and fields[self.lat_at].isdigit() else 0)
+        return any(begin <= at < end for begin, end in self.spans)
 
 
 def _numbers(wanted: Numbers) -> Optional[FrozenSet[int]]:
     return None if wanted is None else frozenset([wanted] if isinstance(wanted, int) else wanted)
 
 
+class Epochs(NamedTuple):
+    spans: Dict[int, List[Span]]  # by number
+    by_regions: bool
+
+
 @functools.lru_cache(maxsize=64)
-def _epochs(folder: str, state: object) -> Dict[int, List[Span]]:
-    spans: Dict[int, List[Span]] = {}
-    for phase in _program.json_of("report", "--json", folder)["timeline"]["phases"]:
+def _epochs(folder: str, state: object) -> Epochs:
+    found = Epochs({}, True)
+    for phase in _program.json_of("report", "--json", folder).get("timeline", {}).get("phases", ()):
         if phase["kind"] == "epoch" and phase["number"] is not None:
-            spans.setdefault(phase["number"], []).append((phase["begin_ns"], phase["end_ns"]))
-    return spans
+            found.spans.setdefault(phase["number"], []).append((phase["begin_ns"], phase["end_ns"]))
+            found = found._replace(by_regions=found.by_regions and phase["source"] == "regions")
+    return found
 
 
-def _epochs_of(host: Host) -> Dict[int, List[Span]]:
-    """{number: spans} as the report finds them; once for each state of the trace."""
+def _epochs_of(host: Host) -> Epochs:
+    """As the report finds them; once for each state of the trace."""
     try:
         state = os.stat(os.path.join(host.folder, "manifest.json")).st_mtime_ns
     except OSError:
@@ -59,7 +74,7 @@ def utc_offset_ns(host: Host) -> int:
 
 def _spans(hosts: Sequence[Host], wanted: FrozenSet[int]) -> Dict[str, List[Span]]:
     """{folder: spans of the epochs WANTED}: by a host's own account, else by that of the first one that has the epoch."""
-    own = {host.folder: _epochs_of(host) for host in hosts}
+    own = {host.folder: _epochs_of(host).spans for host in hosts}
     spans: Dict[str, List[Span]] = {host.folder: [] for host in hosts}
     for number in sorted(wanted):
         first = next((host for host in hosts if number in own[host.folder]), None)
@@ -96,5 +111,13 @@ def selections(hosts: Sequence[Host], probe: str, names: Sequence[str], *, epoch
     of_process = ranks is not None or pids is not None
     if spans is None and not of_process:
         return {host.folder: None for host in hosts}
-    return {host.folder: Selection(None if spans is None else spans[host.folder], _pids(host, pids, ranks) if of_process else None,
-                                   names.index("PID") if of_process else 0) for host in hosts}
+    found: Dict[str, Optional[Selection]] = {}
+    for host in hosts:
+        selection = Selection(None if spans is None else spans[host.folder], _pids(host, pids, ranks) if of_process else None,
+                              names.index("PID") if of_process else 0)
+        if spans is not None and epochs is not None and probe == "regions" and "LAT_NS" in names:
+            by_name = "EPOCH" in names and _epochs_of(host).by_regions
+            selection = selection._replace(lat_at=names.index("LAT_NS"), epoch_at=names.index("EPOCH") if by_name else 0,
+                                           epochs=frozenset(str(n).encode() for n in epochs))
+        found[host.folder] = selection
+    return found

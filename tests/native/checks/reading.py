@@ -160,6 +160,33 @@ def selected():
         assert kept == [begin * second, begin * second + second // 2], (host, kept)
 
 
+def selected_regions():
+    """A region is of the epoch that it names; without one, of that in which it begins, as a checkpoint that ends in the next one."""
+    second = 10**9
+
+    def region(begin, end, cat, name, number="-"):
+        return {"TIMESTAMP": int((1000 + end) * second), "LAT_NS": int((end - begin) * second), "PID": 1, "TID": 1, "CAT": cat, "NAME": name,
+                "EPOCH": number, "RET": 0}
+
+    rows = [region(0.1, 0.9, "compute", "step", 0), region(0, 1, "pipeline", "epoch", 0),
+            region(1.2, 1.4, "io", "own"),
+            region(1, 2, "pipeline", "epoch", 1), region(0.9, 2.1, "io", "around"),
+            region(1.8, 2.3, "checkpoint", "save"),
+            region(1.9, 2.4, "checkpoint", "save", 0), region(2.2, 2.5, "io", "own"),
+            region(2.15, 3, "pipeline", "epoch", 2), region(3.1, 3.2, "io", "after")]
+    reads = [{"TIMESTAMP": (1000 + at) * second + 1, "LAT_NS": 1, "PID": 1, "TID": 1, "FUNC": "read", "RW": "R", "RETURNED": 1} for at in range(4)]
+    trace_of("epochs", regions=rows, vfs_rw=reads)
+    with open("epochs/manifest.json", "w", encoding="utf-8") as f:
+        json.dump({"tool": "dltraced", "schema": 1, "complete": True, "probes": []}, f)
+    hosts = _folder.hosts("epochs")
+    names = [c.name for c in _columns.of("regions")]
+    lines = package_rows("epochs", "regions")
+    for query, wanted in ((0, {0, 1, 4, 6}), (1, {2, 3, 5}), (2, {7, 8}), ((0, 2), {0, 1, 4, 6, 7, 8})):
+        keep = _select.selections(hosts, "regions", names, epoch=query)["epochs"]
+        got = {i for i, line in enumerate(lines) if keep(line)}
+        assert got == wanted, (query, got, wanted)
+
+
 def damaged():
     """Text after the header | the expected rows | a word of the warning."""
     one, two, three = GOOD
@@ -312,7 +339,8 @@ def summed_up():
 def regions_summed():
     """summary()'s table of regions: by hand, and of random trees of regions as the report has them."""
     def region(pid, begin, end, cat, name, lane="-", moved="-", args="-"):
-        return {"TIMESTAMP": end, "LAT_NS": end - begin, "PID": pid, "TID": pid, "CAT": cat, "NAME": name, "LANE": lane, "BYTES": moved, "ARGS": args}
+        return {"TIMESTAMP": end, "LAT_NS": end - begin, "PID": pid, "TID": pid, "CAT": cat, "NAME": name, "LANE": lane, "BYTES": moved,
+                "ARGS": args}
 
     def tree(pid, begin, end, depth, lane):
         names = (("Data", "read"), ("data", "read"), ("compute", "step"), ("app", "x"))
@@ -328,7 +356,8 @@ def regions_summed():
     made = random.Random(7)
     begin = 10**12
     rows = [row for pid in (1, 2) for lane in ("-", 0, 3) for row in tree(pid, begin, begin + 10**5, 3, lane)]
-    for folder, regions in (("by_hand", [region(1, 110, 140, "io", "read", moved=10), region(1, 150, 160, "IO", "read"), region(1, 100, 200, "app", "Epoch"),
+    for folder, regions in (("by_hand", [region(1, 110, 140, "io", "read", moved=10), region(1, 150, 160, "IO", "read"),
+                                         region(1, 100, 200, "app", "Epoch"),
                                          region(2, 150, 210, "io", "read", moved=50), region(2, 220, 220, "mark", "now")]),
                             ("by_trees", sorted(rows, key=lambda row: row["TIMESTAMP"]))):
         trace_of(folder, regions=regions)
@@ -350,6 +379,7 @@ def regions_summed():
 for trace in traces:
     whole(trace)
 selected()
+selected_regions()
 damaged()
 cut_off()
 missing()
