@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stacks of thread, call and file with their time in ns, a line each, as programs that draw flame graphs read them; of
- * allocations alone, the stacks that made them, with their bytes (folded_allocs.c).
+ * allocations alone, the stacks that made them, with their bytes (folded_allocs.c); regions have stacks of their own
+ * (folded_regions.c).
  */
 #include "export/folded.h"
 
@@ -84,6 +85,8 @@ static int put_rows(struct export *export, const struct export_file *file, const
 
 	if (folded->of_allocs)
 		return folded_allocs_take(folded, file, rows, n);
+	if (!strcmp(file->table->name, "regions"))
+		return folded_regions_take(export, file, rows, n);
 	if (!lat || !func)
 		return 0;
 	for (unsigned int i = 0; i < n; i++) {
@@ -113,7 +116,14 @@ static int begin(struct export *x)
 	struct folded *s = x->state;
 
 	table_init(&s->stacks, sizeof(struct stack), FOLDED_STACKS_MAX);
+	folded_regions_init(&s->regions);
 	return folded_allocs_begin(s, x->o->probes);
+}
+
+static int host_end(struct export *x)
+{
+	folded_regions_host_end(x->state);
+	return folded_allocs_host_end(x);
 }
 
 static void put_stack(struct export *x, const char *text, uint64_t weight)
@@ -149,19 +159,21 @@ static void close_all(struct export *x)
 	for (uint32_t i = 0; i < s->stacks.n; i++)
 		free(((struct stack *)table_at(&s->stacks, i))->text);
 	table_free(&s->stacks);
+	folded_regions_free(&s->regions);
 	folded_allocs_free(s);
 }
 
 const struct exporter export_folded = {
 	.name = "folded",
-	.help = "stacks of thread, call and file with their time, for flame graphs; with -P alloc those of "
-		"allocations, with their bytes",
+	.help = "stacks of thread, call and file with their time, for flame graphs, and of regions; with -P alloc "
+		"those "
+		"of allocations, with their bytes",
 	.order = EXPORT_BY_FILE,
 	.state_size = sizeof(struct folded),
 	.begin = begin,
 	.host = forget_row,
 	.rows = put_rows,
-	.host_end = folded_allocs_host_end,
+	.host_end = host_end,
 	.end = end,
 	.close = close_all,
 };
