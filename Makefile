@@ -258,15 +258,15 @@ $(G)/%.skel.h: $(G)/obj/bpf/%.bpf.o $(G)/obj/bpf/%.probed.bpf.o
 $(B)/syscall_names.inc:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
-		awk '/^#define __NR_[a-z]/ && $$2 !~ /^__NR_(syscalls|arch_specific_syscall)$$/ { sub(/^__NR_/, "", $$2); print "CALL(" $$2 ")" }' | LC_ALL=C sort >$@
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM -x c - | \
+		awk '/^#define __NR_[a-z]/ && $$2 !~ /^__NR_(syscalls|arch_specific_syscall)$$/ { sub(/^__NR_/, "", $$2); print "CALL(" $$2 ")" }' | LC_ALL=C sort >$@ && test -s $@
 
 # NAME(name) for each error of this architecture; those that are defined by another one's name have no number of their own.
 $(B)/errors.inc:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '#include <errno.h>' | $(CC) -E -dM - | \
-		awk '/^#define E[A-Z0-9]+ [0-9]+$$/ { print "NAME(" $$2 ")" }' | LC_ALL=C sort >$@
+	$(Q)echo '#include <errno.h>' | $(CC) -E -dM -x c - | \
+		awk '/^#define E[A-Z0-9]+ [0-9]+$$/ { print "NAME(" $$2 ")" }' | LC_ALL=C sort >$@ && test -s $@
 
 # The names of structs, unions and enums in the objects' BTF, without flavours: see src/kernel/btf.h.
 $(G)/core_types.h: $(BPF_OBJ)
