@@ -16,7 +16,8 @@ def _load() -> Any:
     for name in (*wanted, "_off"):
         try:
             return importlib.import_module(f"{__package__}.{name}")
-        except (ImportError, AttributeError, OSError):  # no ctypes, a C library without prctl: the program goes on
+        # no ctypes, a C library without prctl, an extension for a later Python: the program goes on
+        except (ImportError, AttributeError, OSError, SystemError):
             if name == "_off":
                 raise
 

@@ -3,6 +3,9 @@
  * Regions of Python programs by dltraced.h: what _fallback.py has, at a third of its cost. The lock of the interpreter
  * is kept during a message, which takes less time than to give it up. No state is outside of objects and of the module,
  * so that each interpreter of a process may have its own.
+ *
+ * With Py_LIMITED_API=0x030c0000 it is one library for Python 3.12 and all later ones; 3.9 to 3.11 need their own, as
+ * the calls without a tuple are 3.12's there.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -13,6 +16,7 @@
 struct module {
 	PyTypeObject *region, *function, *iterator;
 	PyObject *ends; /* the exceptions that end an iterator: no failure */
+	PyObject *method; /* types.MethodType: the limited API has no PyMethod_New() */
 };
 
 /* What was begun before it, by the same object in a recursion, is in OUTER. */
@@ -32,6 +36,7 @@ struct function {
 
 struct iterator {
 	PyObject_HEAD PyObject *items;
+	iternextfunc next; /* of the type of ITEMS */
 	struct region *made;
 	int64_t step;
 };
@@ -40,6 +45,11 @@ struct iterator {
 static struct module *module_of(PyTypeObject *type)
 {
 	return PyType_GetModuleState(type);
+}
+
+static PyTypeObject *type_of(const void *object)
+{
+	return Py_TYPE((PyObject *)object);
 }
 
 /* --- numbers and text ------------------------------------------------------------------------------------- */
@@ -81,7 +91,7 @@ static PyObject *bytes_cut(PyObject *text, Py_ssize_t size)
 
 	if (!all)
 		return NULL;
-	p = PyBytes_AS_STRING(all);
+	p = PyBytes_AsString(all);
 	len = (Py_ssize_t)strlen(p);
 	if (len > size)
 		for (len = size; len > 0 && ((unsigned char)p[len] & 0xc0) == 0x80;)
@@ -99,7 +109,11 @@ static PyObject *name_clean(PyObject *name)
 	PyObject *cut, *cleaned;
 
 	if (!PyUnicode_Check(name)) {
-		PyErr_Format(PyExc_TypeError, "a region's name is a str, not %.100s", Py_TYPE(name)->tp_name);
+		PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(name), "__name__");
+
+		if (type)
+			PyErr_Format(PyExc_TypeError, "a region's name is a str, not %U", type);
+		Py_XDECREF(type);
 		return NULL;
 	}
 	text = PyUnicode_AsUTF8AndSize(name, &len);
@@ -111,9 +125,9 @@ static PyObject *name_clean(PyObject *name)
 	cut = bytes_cut(name, DLTRACED_NAME_MAX);
 	if (!cut)
 		return NULL;
-	cleaned = PyUnicode_DecodeUTF8(PyBytes_AS_STRING(cut), PyBytes_GET_SIZE(cut), "replace");
+	cleaned = PyUnicode_DecodeUTF8(PyBytes_AsString(cut), PyBytes_Size(cut), "replace");
 	Py_DECREF(cut);
-	if (cleaned && !PyUnicode_AsUTF8(cleaned))
+	if (cleaned && !PyUnicode_AsUTF8AndSize(cleaned, NULL))
 		Py_CLEAR(cleaned);
 	return cleaned;
 }
@@ -128,8 +142,8 @@ static int pair_add(struct region *self, PyObject *key, PyObject *value)
 	Py_XDECREF(pair);
 	if (!bytes)
 		return -1;
-	text = PyBytes_AS_STRING(bytes);
-	len = (size_t)PyBytes_GET_SIZE(bytes);
+	text = PyBytes_AsString(bytes);
+	len = (size_t)PyBytes_Size(bytes);
 	if (at + (at > 0) + len <= DLTRACED_ARGS_MAX) {
 		if (at)
 			self->r.args[at++] = '\n';
@@ -188,7 +202,7 @@ static struct region *region_new(PyTypeObject *type)
 
 static void region_free(struct region *self)
 {
-	PyTypeObject *type = Py_TYPE(self);
+	PyTypeObject *type = type_of(self);
 
 	Py_XDECREF(self->name);
 	Py_XDECREF(self->outer);
@@ -200,7 +214,7 @@ static void region_free(struct region *self)
 static PyObject *region_make(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *keywords)
 {
 	struct module *m = PyModule_GetState(module);
-	Py_ssize_t n_keywords = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+	Py_ssize_t n_keywords = keywords ? PyTuple_Size(keywords) : 0;
 	PyObject *name = n == 1 ? args[0] : NULL;
 	struct region *self;
 
@@ -212,7 +226,7 @@ static PyObject *region_make(PyObject *module, PyObject *const *args, Py_ssize_t
 	if (!self)
 		return NULL;
 	for (Py_ssize_t i = 0; i < n_keywords; i++) {
-		PyObject *key = PyTuple_GET_ITEM(keywords, i), *value = args[n + i];
+		PyObject *key = PyTuple_GetItem(keywords, i), *value = args[n + i];
 
 		if (!name && !PyUnicode_CompareWithASCIIString(key, "name"))
 			name = value;
@@ -236,7 +250,7 @@ failed:
 /* Returns the name's bytes, which live as long as the object. */
 static const char *name_text(const struct region *self)
 {
-	return PyUnicode_AsUTF8(self->name); /* made by name_clean(): never NULL */
+	return PyUnicode_AsUTF8AndSize(self->name, NULL); /* made by name_clean(): never NULL */
 }
 
 static PyObject *region_enter(struct region *self, PyObject *none)
@@ -257,13 +271,13 @@ static PyObject *region_enter(struct region *self, PyObject *none)
 	self->r.start_ns = dltraced_now_();
 	if (self->r.live)
 		dltraced_send_(DLTRACED_OP_BEGIN, &self->r, self->r.args, 0);
-	Py_INCREF(self);
+	Py_INCREF((PyObject *)self);
 	return (PyObject *)self;
 }
 
 static void region_end(struct region *self, uint8_t flags)
 {
-	Py_ssize_t n_outer = self->outer ? PyList_GET_SIZE(self->outer) : 0;
+	Py_ssize_t n_outer = self->outer ? PyList_Size(self->outer) : 0;
 
 	if (!self->r.name)
 		return;
@@ -274,7 +288,7 @@ static void region_end(struct region *self, uint8_t flags)
 		self->r.args_len = self->base_args_len;
 		return;
 	}
-	self->r.start_ns = PyLong_AsUnsignedLongLong(PyList_GET_ITEM(self->outer, n_outer - 1));
+	self->r.start_ns = PyLong_AsUnsignedLongLong(PyList_GetItem(self->outer, n_outer - 1));
 	PyList_SetSlice(self->outer, n_outer - 1, n_outer, NULL);
 }
 
@@ -282,7 +296,7 @@ static PyObject *region_exit(struct region *self, PyObject *const *args, Py_ssiz
 {
 	uint8_t flags = 0;
 
-	if (n && args[0] != Py_None && !PyErr_GivenExceptionMatches(args[0], module_of(Py_TYPE(self))->ends))
+	if (n && args[0] != Py_None && !PyErr_GivenExceptionMatches(args[0], module_of(type_of(self))->ends))
 		flags = DLTRACED_FAILED;
 	region_end(self, flags);
 	Py_RETURN_NONE;
@@ -300,8 +314,8 @@ static PyObject *region_update(struct region *self, PyObject *const *args, Py_ss
 		PyErr_SetString(PyExc_TypeError, "update() takes keywords alone");
 		return NULL;
 	}
-	for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); i++)
-		if (field_take(self, PyTuple_GET_ITEM(keywords, i), args[i], 1) < 0)
+	for (Py_ssize_t i = 0; keywords && i < PyTuple_Size(keywords); i++)
+		if (field_take(self, PyTuple_GetItem(keywords, i), args[i], 1) < 0)
 			return NULL;
 	if (!self->r.name)
 		self->base_args_len = self->r.args_len;
@@ -310,7 +324,7 @@ static PyObject *region_update(struct region *self, PyObject *const *args, Py_ss
 
 static PyObject *region_copy(struct region *self, PyObject *none)
 {
-	struct region *other = region_new(Py_TYPE(self));
+	struct region *other = region_new(type_of(self));
 
 	if (!other)
 		return NULL;
@@ -322,7 +336,7 @@ static PyObject *region_copy(struct region *self, PyObject *none)
 	return (PyObject *)other;
 }
 
-/* What is not hot is Python's in both: NAME of _decorate.py or _fallback.py. */
+/* What is not hot is Python's: NAME of MODULE. */
 static PyObject *python_function(const char *module, const char *name)
 {
 	PyObject *m = PyImport_ImportModule(module), *function = m ? PyObject_GetAttrString(m, name) : NULL;
@@ -344,7 +358,7 @@ static PyObject *region_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
 	PyObject *function;
 
-	if ((keywords && PyDict_GET_SIZE(keywords)) || !PyArg_ParseTuple(args, "O", &function))
+	if ((keywords && PyDict_Size(keywords)) || !PyArg_ParseTuple(args, "O", &function))
 		return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "a region decorates one function");
 	return python_call("decorate", self, function);
 }
@@ -402,7 +416,7 @@ static PyMethodDef region_methods[] = {
 /* Without a name there is no region. Py_TPFLAGS_DISALLOW_INSTANTIATION is 3.10's. */
 static PyObject *no_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-	return PyErr_Format(PyExc_TypeError, "%s is not made by its class: see dltraced.region()", type->tp_name);
+	return PyErr_Format(PyExc_TypeError, "%R is not made by its class: see dltraced.region()", type);
 }
 
 static PyType_Slot region_slots[] = {
@@ -442,9 +456,9 @@ static PyObject *function_call(PyObject *o, PyObject *const *args, size_t n, PyO
 	r.start_ns = dltraced_now_();
 	if (r.live)
 		dltraced_send_(DLTRACED_OP_BEGIN, &r, r.args, 0);
-	Py_INCREF(made); /* the call may drop the last reference to us */
+	Py_INCREF((PyObject *)made); /* the call may drop the last reference to us */
 	result = PyObject_Vectorcall(self->call, args, n, keywords);
-	r.flags = result || is_end(module_of(Py_TYPE(made))) ? 0 : DLTRACED_FAILED;
+	r.flags = result || is_end(module_of(type_of(made))) ? 0 : DLTRACED_FAILED;
 	dltraced_send_(r.live ? DLTRACED_OP_END : DLTRACED_OP_WHOLE, &r, r.args, r.args_len);
 	Py_DECREF(made);
 	return result;
@@ -452,7 +466,7 @@ static PyObject *function_call(PyObject *o, PyObject *const *args, size_t n, PyO
 
 static int function_traverse(struct function *self, visitproc visit, void *arg)
 {
-	Py_VISIT(Py_TYPE(self));
+	Py_VISIT(type_of(self));
 	Py_VISIT(self->call);
 	Py_VISIT(self->dict);
 	return 0;
@@ -467,7 +481,7 @@ static int function_clear(struct function *self)
 
 static void function_free(struct function *self)
 {
-	PyTypeObject *type = Py_TYPE(self);
+	PyTypeObject *type = type_of(self);
 
 	PyObject_GC_UnTrack(self);
 	if (self->weakrefs)
@@ -478,11 +492,11 @@ static void function_free(struct function *self)
 	Py_DECREF(type);
 }
 
-/* As a plain function's: bound to the object that it was looked up in. */
+/* As a plain function's: bound to the object that it was looked up in. A call of it does without, by its flag. */
 static PyObject *function_bind(PyObject *self, PyObject *object, PyObject *type)
 {
 	if (object && object != Py_None)
-		return PyMethod_New(self, object);
+		return PyObject_CallFunctionObjArgs(module_of(type_of(self))->method, self, object, NULL);
 	Py_INCREF(self);
 	return self;
 }
@@ -570,6 +584,17 @@ static PyObject *timed_function(PyObject *module, PyObject *args)
 
 /* --- an iterator ------------------------------------------------------------------------------------------ */
 
+/* PyObject_GetIter() has checked that there is one. Before 3.10 PyType_GetSlot() refuses types that are not on the
+ * heap. */
+static iternextfunc iternext_of(PyTypeObject *type)
+{
+#ifdef Py_LIMITED_API
+	return (iternextfunc)PyType_GetSlot(type, Py_tp_iternext);
+#else
+	return type->tp_iternext;
+#endif
+}
+
 static PyObject *iterator_next(struct iterator *self)
 {
 	dltraced_region r = self->made->r;
@@ -581,7 +606,7 @@ static PyObject *iterator_next(struct iterator *self)
 	r.live = 0;
 	r.flags = 0;
 	r.start_ns = dltraced_now_();
-	item = Py_TYPE(self->items)->tp_iternext(self->items);
+	item = self->next(self->items);
 	if (!item) {
 		if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_StopIteration))
 			dltraced_update_int(&r, "end", 1);
@@ -594,14 +619,14 @@ static PyObject *iterator_next(struct iterator *self)
 
 static int iterator_traverse(struct iterator *self, visitproc visit, void *arg)
 {
-	Py_VISIT(Py_TYPE(self));
+	Py_VISIT(type_of(self));
 	Py_VISIT(self->items);
 	return 0;
 }
 
 static void iterator_free(struct iterator *self)
 {
-	PyTypeObject *type = Py_TYPE(self);
+	PyTypeObject *type = type_of(self);
 
 	PyObject_GC_UnTrack(self);
 	Py_XDECREF(self->items);
@@ -628,6 +653,7 @@ static PyObject *iterator_new(PyTypeObject *type, PyObject *args, PyObject *keyw
 	}
 	Py_INCREF(made);
 	self->items = iterable;
+	self->next = iternext_of(Py_TYPE(iterable));
 	self->made = (struct region *)made;
 	self->step = self->made->r.step == DLTRACED_NONE ? 0 : self->made->r.step;
 	PyObject_GC_Track(self);
@@ -668,8 +694,7 @@ static PyObject *send_one(PyObject *module, PyObject *args)
 	r.name = name_text((struct region *)made);
 	r.flags = 0;
 	r.start_ns = start ? start : dltraced_now_();
-	dltraced_send_(op, &r, text ? PyBytes_AS_STRING(text) : r.args,
-		       text ? (size_t)PyBytes_GET_SIZE(text) : r.args_len);
+	dltraced_send_(op, &r, text ? PyBytes_AsString(text) : r.args, text ? (size_t)PyBytes_Size(text) : r.args_len);
 	Py_XDECREF(text);
 	Py_RETURN_NONE;
 }
@@ -702,11 +727,12 @@ static int module_exec(PyObject *module)
 {
 	struct module *m = PyModule_GetState(module);
 
+	m->method = python_function("types", "MethodType");
 	m->ends = PyTuple_Pack(3, PyExc_StopIteration, PyExc_StopAsyncIteration, PyExc_GeneratorExit);
 	m->region = (PyTypeObject *)PyType_FromModuleAndSpec(module, &region_spec, NULL);
 	m->function = (PyTypeObject *)PyType_FromModuleAndSpec(module, &function_spec, NULL);
 	m->iterator = (PyTypeObject *)PyType_FromModuleAndSpec(module, &iterator_spec, NULL);
-	if (!m->ends || !m->region || !m->function || !m->iterator)
+	if (!m->ends || !m->method || !m->region || !m->function || !m->iterator)
 		return -1;
 	if (PyModule_AddType(module, m->region) < 0 || PyModule_AddType(module, m->iterator) < 0)
 		return -1;
@@ -721,6 +747,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 	Py_VISIT(m->function);
 	Py_VISIT(m->iterator);
 	Py_VISIT(m->ends);
+	Py_VISIT(m->method);
 	return 0;
 }
 
@@ -732,6 +759,7 @@ static int module_clear(PyObject *module)
 	Py_CLEAR(m->function);
 	Py_CLEAR(m->iterator);
 	Py_CLEAR(m->ends);
+	Py_CLEAR(m->method);
 	return 0;
 }
 
