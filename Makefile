@@ -4,14 +4,15 @@
 #   make demo            trace the bundled workload, make its page
 #   make install         into PREFIX (/usr/local), below DESTDIR; other folders: the variables below "--- install"
 #   make uninstall       with the variables of the installation
-#   make deb             Debian package, in build/deb
-#   make rpm             package for RHEL and Fedora, in build/rpm
-#   make portable        one program for every x86-64 Linux, libraries linked in, in build/portable/stage
+#   make portable        one program for every Linux of this architecture, libraries linked in, in build/portable/stage
 #   make wheel           that for pip, in build/portable/dist
 #   make tarball         that to unpack and run, there too
+#   make deb             that for Debian and Ubuntu
+#   make rpm             that for RHEL and Fedora
 #   make python          wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
 #   make deps            install what building and testing need
-#   make ARCH=arm64      any of these for arm64 on another machine, in build/arm64: deps all workloads check-vm
+#   make ARCH=arm64      any of these for arm64 on another machine, in build/arm64: deps all workloads check-vm portable
+#                        wheel tarball deb rpm
 #   make clean           remove build/
 #   make help            this
 #
@@ -161,7 +162,7 @@ LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 .SECONDARY:
 .PHONY: all workloads syntax syntax-rest unit unit-asan native page screenshot docs fuzz fuzzers lint quick check check-full check-peers check-vm check-systemd \
 	check-package bench soak demo python \
-	deps help install uninstall deb rpm portable wheel tarball clean
+	deps help install uninstall portable wheel tarball deb rpm clean
 
 all: $(B)/dltraced $(LIBRARIES) $(B)/dltraced-traces.5 $(B)/duckdb.sql $(SITE)
 
@@ -561,27 +562,18 @@ uninstall:
 		rmdir "$(DESTDIR)$$dir" 2>/dev/null; dir=$${dir%/*}; done; done; rmdir "$(DESTDIR)$(PREFIX)/etc" 2>/dev/null || :)
 
 # --- packages ------------------------------------------------------------------------------------
-# Made elsewhere, from the files that git knows in their present state: nothing built here gets into a package. NOTEST=1
-# leaves out the unit tests.
-deb:
-	$(Q)scripts/install-deps --deb
-	$(Q)scripts/package deb
-
-rpm:
-	$(Q)scripts/package rpm
-
-portable wheel tarball:
-	$(Q)scripts/install-deps --build
-	$(Q)scripts/portable/build build/portable $(filter-out portable,$@)
+# All of the same program, which scripts/portable/build compiles from the files as they are.
+portable wheel tarball deb rpm:
+	$(Q)scripts/install-deps $(or $(if $(CROSS),--arm64),$(if $(filter deb,$@),--deb,--build))
+	$(Q)$(if $(CROSS),MACHINE=aarch64 SYSROOT="$(SYSROOT)" )K=$(B) scripts/portable/build $(B)/portable $(filter-out portable,$@)
 
 python:
 	$(Q)PYTHON="$(PYTHON)" scripts/python-package
 
-# The rpm is built without the unit tests: those of the deb are enough.
-check-package: deb
-	$(Q)NOTEST=1 scripts/package rpm
-	$(Q)tests/package/run
+check-package:
+	$(Q)scripts/install-deps --deb
 	$(Q)tests/package/portable
+	$(Q)tests/package/run
 
 clean:
 	rm -rf build
