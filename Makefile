@@ -9,10 +9,11 @@
 #   make tarball         that to unpack and run, there too
 #   make deb             that for Debian and Ubuntu
 #   make rpm             that for RHEL and Fedora
+#   make image           that for containers
 #   make python          wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
 #   make deps            install what building and testing need
 #   make ARCH=arm64      any of these for arm64 on another machine, in build/arm64: deps all workloads check-vm portable
-#                        wheel tarball deb rpm
+#                        wheel tarball deb rpm image
 #   make clean           remove build/
 #   make help            this
 #
@@ -22,7 +23,7 @@
 #   make check-peers     the tests beside other people's tools
 #   make check-vm        the tests for other kernels, in QEMU
 #   make check-systemd   the service in a guest that systemd has booted
-#   make check-package   packages, wheel and archive in clean roots, the service under systemd in a container
+#   make check-package   packages, wheel and archive in clean roots, the service under systemd in a container, the image
 #   make unit            unit tests only (no root needed)
 #   make unit-asan       the same with ASan and UBSan
 #   make native          the daemon on this kernel, as root (T=exit: the scripts with "exit" in their names)
@@ -162,7 +163,7 @@ LIBRARIES := $(B)/libdltraced-alloc.so $(B)/libdltraced-nvtx.so
 .SECONDARY:
 .PHONY: all workloads syntax syntax-rest unit unit-asan native page screenshot docs fuzz fuzzers lint quick check check-full check-peers check-vm check-systemd \
 	check-package bench soak demo python \
-	deps help install uninstall portable wheel tarball deb rpm clean
+	deps help install uninstall portable wheel tarball deb rpm image clean
 
 all: $(B)/dltraced $(LIBRARIES) $(B)/dltraced-traces.5 $(B)/duckdb.sql $(SITE)
 
@@ -563,7 +564,7 @@ uninstall:
 
 # --- packages ------------------------------------------------------------------------------------
 # All of the same program, which scripts/portable/build compiles from the files as they are.
-portable wheel tarball deb rpm:
+portable wheel tarball deb rpm image:
 	$(Q)scripts/install-deps $(or $(if $(CROSS),--arm64),$(if $(filter deb,$@),--deb,--build))
 	$(Q)$(if $(CROSS),MACHINE=aarch64 SYSROOT="$(SYSROOT)" )K=$(B) scripts/portable/build $(B)/portable $(filter-out portable,$@)
 
@@ -574,6 +575,7 @@ check-package:
 	$(Q)scripts/install-deps --deb
 	$(Q)tests/package/portable
 	$(Q)tests/package/run
+	$(Q)tests/package/image
 
 clean:
 	rm -rf build

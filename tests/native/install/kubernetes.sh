@@ -50,7 +50,7 @@ cp "$DLT" image/usr/bin/dltraced
 ldd "$DLT" | grep -o '/[^ ]*' | while read -r library; do
 	install -D "$library" "image$library"
 done
-tar -c -C image . | pod import --change 'ENV PATH=/usr/bin' - registry.example/dltraced:0.1.0 >/dev/null 2>err ||
+tar -c -C image . | pod import --change 'ENV PATH=/usr/bin' --change 'WORKDIR /' - registry.example/dltraced:0.1.0 >/dev/null 2>err ||
 	skip "podman that can import an image ($(tail -n 1 err))"
 
 # podman 4 has no DaemonSets, knows no names of nodes, and does not take hostPID from the file (so containers.conf has it).
@@ -100,6 +100,9 @@ inside sh -c true 2>/dev/null && fail "the image has more than it should"
 t=$(echo "$TMPDIR/traces/node1"/*)
 inside dltraced report "/traces/node1/${t##*/}" >out 2>&1 || fail "the report of a running trace: $(cat out)"
 grep -q 'the trace has no end' out || fail "not running: $(cat out)"
+# without a shell, as the image has none: the newest trace below its folder
+inside dltraced report >newest 2>&1 || fail "the report of the newest trace: $(cat newest)"
+grep -q 'the trace has no end' newest || fail "not the running trace: $(cat newest)"
 inside dltraced status --json | grep -q "/traces/node1/${t##*/}" || fail "status: $(inside dltraced status)"
 
 inside dltraced start -q --report=none --collectors none --min-free 0 --duration 2s --container "$id" -o /traces/one >out 2>&1 ||
