@@ -12,8 +12,7 @@
 #   make image           that for containers
 #   make python          wheel and source distribution of the package for Python, in build/python (PYTHON: for which)
 #   make deps            install what building and testing need
-#   make ARCH=arm64      any of these for arm64 on another machine, in build/arm64: deps all workloads check-vm portable
-#                        wheel tarball deb rpm image
+#   make ARCH=arm64      any of these for arm64 on another machine, in build/arm64: deps all workloads check-vm
 #   make clean           remove build/
 #   make help            this
 #
@@ -576,6 +575,7 @@ check-package:
 	$(Q)tests/package/portable
 	$(Q)tests/package/run
 	$(Q)tests/package/image
+	$(Q)tests/package/chart
 
 clean:
 	rm -rf build
