@@ -90,7 +90,9 @@ class Lines {
 			this.build();
 		const max = this.kind.max || this.max() * 1.05 || 1;
 
-		this.plot.draw(panel, {
+		const plot = panel.paper ? new CanvasPlot() : this.plot;
+
+		plot.draw(panel, {
 			t: this.t, columns: this.columns, unit: this.unit, max,
 			ticks: Format.ticks(this.unit, max, this.height / 32),
 		});

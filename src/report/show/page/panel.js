@@ -69,20 +69,15 @@ class Panel {
 	}
 
 	/* A context on CANVAS in CSS pixels, empty. */
-	context(canvas, width = this.width, height = this.body.height) {
-		const ratio = devicePixelRatio || 1;
-		const w = Math.round(width * ratio), h = Math.round(height * ratio);
-
-		if (canvas.width !== w || canvas.height !== h) {
-			canvas.width = w;
-			canvas.height = h;
-			canvas.style.width = width + 'px';
-			canvas.style.height = height + 'px';
-		}
+	context(canvas, width = this.width, height = this.body.height, ratio = devicePixelRatio || 1) {
+		/* an assignment empties the canvas and ends its clip, which names beside the plot are outside of */
+		canvas.width = Math.round(width * ratio);
+		canvas.height = Math.round(height * ratio);
+		canvas.style.width = width + 'px';
+		canvas.style.height = height + 'px';
 		const ctx = canvas.getContext('2d');
 
 		ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-		ctx.clearRect(0, 0, width, height);
 		ctx.font = '11px system-ui, sans-serif';
 		return ctx;
 	}
@@ -138,13 +133,17 @@ class Panel {
 		});
 	}
 
+	colorLegend() {
+		for (const item of this.body.legend)
+			item.swatch.style.background = item.on ? item.color() : 'transparent';
+	}
+
 	draw() {
 		if (!this.on || !this.width)
 			return;
 		this.dirty = false;
 		this.plot.style.height = this.body.height + 'px';
-		for (const item of this.body.legend)
-			item.swatch.style.background = item.on ? item.color() : 'transparent';
+		this.colorLegend();
 		this.drawBack();
 		this.body.draw(this);
 		this.drawFront();
@@ -190,7 +189,7 @@ class Panel {
 		Panel.schedule();
 	}
 
-	/* At once, visible or not: for print. */
+	/* At once, visible or not. */
 	static drawAll() {
 		for (const p of Panel.all) {
 			p.width = p.plot.clientWidth;
@@ -220,7 +219,6 @@ class Panel {
 				p.body.changed?.(p);
 			Panel.redrawAll();
 		});
-		addEventListener('beforeprint', Panel.drawAll);
 	}
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines and areas on a canvas, in steps, for pages without uPlot. The same interface as UplotPlot: its input is { t,
+ * Lines and areas on a canvas, in steps, for paper and for pages without uPlot. The same interface as UplotPlot: its input is { t,
  * columns: [{ values, base, color, fill }], max, unit } (see lines.js).
  */
 class CanvasPlot {
+	/* Without HOST: for a panel that has its own canvas (paper.js). */
 	constructor(host) {
 		this.canvas = el('canvas', { class: 'main', 'aria-hidden': 'true' });
-		host.append(this.canvas);
+		host?.append(this.canvas);
 	}
 
 	reset() {}
