@@ -124,13 +124,14 @@ def timeline(axes: Any, found: Mapping[str, Any]) -> None:
     group = -(-n_bins // POINTS)
     edges = numpy.arange(-(-n_bins // group) + 1) * group * of["lane_bin_ns"] / 1e9
     for row, lane in enumerate(lanes):
+        lived = numpy.clip(edges, *((lane[key] - _begin_ns(of)) / 1e9 for key in ("begin_ns", "end_ns")))
         shares = {kind: _shares(lane["busy"].get(kind, ()), n_bins, group) for kind, _, _ in ACTIVITIES}
         calls = sum(shares[kind] for kind in shares if kind != "cpu")
         scale = numpy.where(calls > 0, numpy.clip(calls, 1 / 16, 1) / numpy.maximum(calls, 1e-9), 0)
         base = numpy.zeros(len(calls))
         for kind, _, color in ACTIVITIES:
             below, top = (0 * base, shares[kind]) if kind == "cpu" else (base, base + shares[kind] * scale)
-            axes.fill_between(edges, row + .95 - .9 * numpy.append(below, 0), row + .95 - .9 * numpy.append(top, 0), step="post",
+            axes.fill_between(lived, row + .95 - .9 * numpy.append(below, 0), row + .95 - .9 * numpy.append(top, 0), step="post",
                               color=color, linewidth=0)
             base = base if kind == "cpu" else top
     axes.set(xlabel="time, s", ylim=(len(lanes), 0), xlim=(0, of["bins"] * of["bin_ns"] / 1e9))

@@ -7,6 +7,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/ends.h"
 #include "report/phases/saves.h"
 #include "report/phases/workers.h"
 #include "report/scan/gate.h"
@@ -130,19 +131,22 @@ static void take_sched(struct scan *scan)
 		{ COL_BLOCKED_NS, TIMELINE_BLOCKED }, { COL_SLEEP_NS, TIMELINE_SLEEP },
 	};
 	struct timeline *timeline = scan->report->timeline;
-	uint64_t span_ns, ns, pid;
+	uint64_t span_ns, at_ns, behind_ns, ns, pid;
 
 	if (!scan_is(scan, COL_KIND, "target") || scan_is_gate(scan) || !scan_u64(scan, COL_SPAN_NS, &span_ns) ||
 	    !scan_u64(scan, COL_PID, &pid))
 		return;
 	timeline->has_sched = true;
+	behind_ns = report_ends_behind_ns(scan->report->ends, pid, scan_number(scan, COL_TID), scan->time_ns, span_ns);
+	at_ns = scan->time_ns - behind_ns;
+	span_ns -= behind_ns;
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 		if (!scan_u64(scan, sums[i].column, &ns))
 			continue;
 		/* a wait has its row when it is over, and may have begun long before the row's interval */
-		timeline_spread(timeline, sums[i].sum, scan->time_ns, MAX(span_ns, ns), ns);
+		timeline_spread(timeline, sums[i].sum, at_ns, MAX(span_ns, ns), ns);
 		if (sums[i].sum == TIMELINE_RUN)
-			timeline_busy(timeline, pid, TIMELINE_B_CPU, scan->time_ns, span_ns, ns);
+			timeline_busy(timeline, pid, TIMELINE_B_CPU, at_ns, span_ns, ns);
 	}
 }
 
@@ -327,9 +331,17 @@ static void read_file(struct report *report, const struct taker *taker)
 
 void report_timeline_files(struct report *r)
 {
-	for (size_t i = 0; r->timeline && i < ARRAY_SIZE(takers); i++)
+	struct report_ends ends;
+
+	if (!r->timeline)
+		return;
+	report_ends_read(&ends, r->folder);
+	r->ends = &ends;
+	for (size_t i = 0; i < ARRAY_SIZE(takers); i++)
 		read_file(r, &takers[i]);
-	if (r->timeline && r->timeline->points_left_out)
+	r->ends = NULL;
+	report_ends_free(&ends);
+	if (r->timeline->points_left_out)
 		report_note(r, "timeline: %s no panel: there are more than %u series",
 			    FMT_N(r->timeline->points_left_out, "value of collectors has", "values of collectors have"),
 			    TIMELINE_POINTS_MAX);

@@ -740,6 +740,35 @@ const tests = {
 		await close(p);
 	},
 
+	/* A bin, or the time that the report gives for it, may go on behind the end of a process. */
+	async lanes_end_with_their_process() {
+		const report = REPORTS.training(), t = report.timeline, lane = t.lanes.find(l => l.pid === 5001);
+
+		lane.end_ns = t.begin_ns + 0.5123 * (t.end_ns - t.begin_ns);
+		lane.longest = {}; /* single calls have their own ends */
+		assert(lane.busy.read.some(([bin]) => t.begin_ns + bin * t.lane_bin_ns > lane.end_ns));
+		const p = await opened(written('lane-end', report));
+		/* the last pixel of the row of PID with anything on it, in ns since the begin */
+		const last = pid => p.evaluate(wanted => {
+			const panel = Panel.all.find(x => x.body instanceof Lanes), { canvas } = panel.body;
+			const { y, h } = panel.body.items.find(i => i.lane?.pid === wanted), ratio = devicePixelRatio;
+			const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+
+			copy.drawImage(canvas, 0, 0);
+			const { data, width } = copy.getImageData(0, Math.round((y + 1) * ratio), canvas.width, Math.round((h - 2) * ratio));
+			let x = 0;
+
+			for (let i = 3; i < data.length; i += 4)
+				x = data[i] ? Math.max(x, (i >> 2) % width) : x;
+			return panel.t((x + 1) / ratio);
+		}, pid);
+		const pixel = (t.end_ns - t.begin_ns) / 1000;
+
+		assert(Math.abs(await last(5001) - (lane.end_ns - t.begin_ns)) < 2 * pixel, `${await last(5001)}`);
+		assert(Math.abs(await last(5002) - 0.985 * (t.end_ns - t.begin_ns)) < 2 * pixel, `${await last(5002)}`);
+		await close(p);
+	},
+
 	async long_calls_are_drawn_as_long_as_they_took() {
 		const report = REPORTS.training(), p = await opened(written('training', report)), [from, took] = report.timeline.lanes[1].longest.read[0];
 		const begin = report.timeline.lanes[1].begin_ns - report.timeline.begin_ns;

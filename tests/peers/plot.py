@@ -49,4 +49,12 @@ check_heatmap(golden)  # this trace has requests of disks, too
 axes = dltraced.plot("timeline", trace).axes[0]
 labels = [text.get_text() for text in axes.get_yticklabels()]
 assert sorted(int(label.split()[-1]) for label in labels) == sorted(rows[["host", "PID"]].drop_duplicates()["PID"].tolist()), labels
+timeline = dltraced.report(trace)["timeline"]
+begin_ns = 0 if "hosts" in timeline else timeline["begin_ns"]
+ends = {lane["pid"]: max(other["end_ns"] for other in timeline["lanes"] if other["pid"] == lane["pid"]) for lane in timeline["lanes"]}
+assert axes.collections
+for area in axes.collections:  # each is of one lane
+    box = area.get_paths()[0].get_extents()
+    end_s = (ends[int(labels[int((box.y0 + box.y1) / 2)].split()[-1])] - begin_ns) / 1e9
+    assert box.x1 <= end_s + 1e-9, (box, end_s)
 assert [text.get_text() for text in axes.texts] == ["epoch 1", "epoch 2", "epoch 3"], axes.texts

@@ -251,6 +251,7 @@ struct report {
 	uint64_t clock_error_ns, clock_steps, asleep_ns;
 
 	struct timeline *timeline; /* NULL: not asked for */
+	const struct report_ends *ends; /* of threads, while the timeline is filled; else NULL */
 	struct gpus *gpus; /* of the target; NULL: not asked for */
 	struct why *why; /* NULL: not asked for */
 	/* Uses of files by processes; pipes, sockets and the like. */

@@ -369,12 +369,15 @@ static void longest(struct json *json, const struct timeline_lane *lane, const c
 	json_end(json);
 }
 
-/* Returns when the process of LANE ended. One without an end in the trace has the trace's. */
+/*
+ * Returns when the process of LANE ended, whose first thread may end before the others. One without an end in the trace
+ * has the trace's.
+ */
 static uint64_t end_of(const struct timeline *timeline, const struct timeline_lane *lane,
 		       const struct report_proc *proc)
 {
 	if (proc && proc->end_ns)
-		return proc->end_ns;
+		return MAX(proc->end_ns, lane->end_ns);
 	if (!proc || !proc->begin_ns)
 		return lane->end_ns;
 	return timeline->host ? timeline->host_end_ns : timeline->end_ns;

@@ -132,7 +132,8 @@ class Lanes extends CanvasBody {
 
 		ctx.fillStyle = Theme.color('lane');
 		ctx.fillRect(left, y, Math.max(1, right - left), h);
-		for (let x = 0; x < a.w; x++) {
+		/* a bin may end behind the process */
+		for (let x = Math.floor(left - a.x); x < Math.min(a.w, Math.max(right, left + 1) - a.x); x++) {
 			let most = null, total = 0;
 
 			for (const k of keys) {
