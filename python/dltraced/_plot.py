@@ -62,14 +62,14 @@ def _begin_ns(timeline: Mapping[str, Any]) -> int:
     return 0 if "hosts" in timeline else timeline["begin_ns"]
 
 
-def _mark_epochs(axes: Any, timeline: Mapping[str, Any]) -> None:
+def _mark_epochs(axes: Any, timeline: Mapping[str, Any], names: bool = True) -> None:
     """Epochs shaded in turn: those of the first host that has any."""
     epochs = [phase for phase in timeline["phases"] if phase["kind"] == "epoch"]
     epochs = [phase for phase in epochs if phase.get("host") == epochs[0].get("host")]
     for number, phase in enumerate(epochs):
         begin, end = ((phase[key] - _begin_ns(timeline)) / 1e9 for key in ("begin_ns", "end_ns"))
         axes.axvspan(begin, end, color="#000000" if number % 2 else "#0072b2", alpha=.06, linewidth=0)
-        if len(epochs) <= 12:
+        if names and len(epochs) <= 12:
             axes.annotate(_label(phase["name"]), ((begin + end) / 2, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
                           textcoords="offset points", ha="center", fontsize="x-small", parse_math=False)
 
@@ -182,15 +182,22 @@ def heatmap(axes: Any, found: Mapping[str, Any]) -> Any:
 KINDS: Dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "bandwidth": bandwidth, "heatmap": heatmap, "sizes": sizes, "timeline": timeline,
 }
+NAMES = sorted([*KINDS, "overview"])
 
 
 def plot(kind: str, path: Union[Path, Iterable[Path]], width: Optional[float] = None, height: Optional[float] = None) -> Figure:
-    """A figure of the traces at PATH, the hosts of one job: "timeline", "bandwidth", "sizes" or "heatmap"; WIDTH and HEIGHT
-    in inches."""
-    if kind not in KINDS:
-        raise ValueError(f"there is no figure {kind!r}; there are: {', '.join(KINDS)}")
+    """A figure of the traces at PATH, the hosts of one job: "overview", "timeline", "bandwidth", "sizes" or "heatmap"; WIDTH and
+    HEIGHT in inches."""
+    from ._overview import height_in, overview  # which uses this file
+
+    if kind not in NAMES:
+        raise ValueError(f"there is no figure {kind!r}; there are: {', '.join(NAMES)}")
     found = report(path)
     with rc_context(STYLE):
+        if kind == "overview":
+            figure = Figure(figsize=(width or SIZE_IN[0], height or height_in(found)), layout="constrained")
+            overview(figure, found)
+            return figure
         figure = Figure(figsize=(width or SIZE_IN[0], height or SIZE_IN[1]), layout="constrained")
         axes = figure.add_subplot()
         mesh = KINDS[kind](axes, found)
@@ -203,7 +210,7 @@ def plot(kind: str, path: Union[Path, Iterable[Path]], width: Optional[float] = 
 
 def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m dltraced plot", description="Draw a figure of one job's traces.")
-    parser.add_argument("kind", choices=sorted(KINDS))
+    parser.add_argument("kind", choices=NAMES)
     parser.add_argument("dir", nargs="+", help="a trace folder, or one for each host of the job")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the name says in which format: .pdf .svg .png")
     parser.add_argument("--width", type=float, metavar="INCHES")

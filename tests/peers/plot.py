@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""plot.py TRACE GOLDEN: do the figures of TRACE show what its rows add up to? The one of latencies is checked for GOLDEN, too."""
+"""plot.py TRACE GOLDEN: do the figures of TRACE show what its rows add up to? Those of latencies and of the whole job are
+checked for GOLDEN, too."""
 import sys
 
 import dltraced
@@ -37,6 +38,22 @@ unit = {"KiB/s": 2**10, "MiB/s": 2**20, "GiB/s": 2**30}[axes.get_ylabel()]
 for label, way in (("reads of files", "R"), ("writes of files", "W")):
     x, y = lines[label].get_data()
     near(label, float(y.sum() * (x[1] - x[0]) * unit), int(moved["RETURNED"][moved["RW"] == way].sum()))
+
+# the lanes of one figure, on one axis; those of bytes add up to the rows' bytes, of a golden trace that has all of them
+lanes = {axes.get_title(loc="left"): axes for axes in dltraced.plot("overview", golden).axes}
+assert list(lanes) == ["phases", "CPU", "GPU", "disk", "block", "files"], list(lanes)
+assert len({axes.get_xlim() for axes in lanes.values()}) == 1 and all(axes.get_position().height > .03 for axes in lanes.values())
+assert [bar.get_width() > 0 for bar in lanes["phases"].patches].count(True) == len(dltraced.report(golden)["timeline"]["phases"])
+bio = dltraced.read(golden, "bio")
+calls = on_files(golden, "vfs_rw")
+calls = calls[calls["RETURNED"] > 0]
+for title, of_way in (("block", lambda way: bio["BYTES"][bio["T"] == way]), ("files", lambda way: calls["RETURNED"][calls["RW"] == way])):
+    unit = {"KiB/s": 2**10, "MiB/s": 2**20, "GiB/s": 2**30}[lanes[title].get_ylabel()]
+    for line, way in zip(lanes[title].get_lines(), "RW"):
+        x, y = line.get_data()
+        near(f"{title} {way}", float(y[:-1].sum() * (x[1] - x[0]) * unit), int(of_way(way).sum()))
+lanes = [axes.get_title(loc="left") for axes in dltraced.plot("overview", trace).axes]
+assert lanes[0] == "phases" and "CPU" in lanes and lanes[-1] == "files", lanes  # a trace without collectors
 
 every = dltraced.read(trace, "vfs_rw")
 bars = {bar.get_label(): sum(patch.get_height() for patch in bar) for bar in dltraced.plot("sizes", trace).axes[0].containers}

@@ -22,7 +22,7 @@ for of in traces/loader "hosts/*"; do
 	"$python" -B "$peers/plot.py" "$of" "$native/../golden/trace-panels" || fail "the lines above: $of"
 done
 
-for kind in timeline bandwidth sizes heatmap; do
+for kind in overview timeline bandwidth sizes heatmap; do
 	for format in pdf svg png; do
 		"$python" -W error -B -m dltraced plot "$kind" traces/loader -o "$kind.$format" --width 3.3 2>err || fail "$kind.$format: $(cat err)"
 	done
