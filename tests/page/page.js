@@ -856,6 +856,16 @@ const tests = {
 	},
 
 	/* A fetch from a quarter to half of the visible time, only in the first lane, then computing for an eighth of it. */
+	async long_names_in_the_map_of_memory_are_cut() {
+		const report = REPORTS.training();
+
+		report.timeline.memory[0].names[0][3] = 'w'.repeat(200);
+		const p = await opened(written('memory-name', report));
+
+		assert((await pictures(p)).find(x => x.title === 'Memory by address').colours > 3);
+		await close(p);
+	},
+
 	async regions_are_drawn_as_long_as_they_took() {
 		const report = REPORTS.training(), begin = report.timeline.begin_ns, at = 1e9, long = 4e8;
 

@@ -78,7 +78,7 @@ class MemoryMap extends CanvasBody {
 			if (y < free)
 				continue;
 			while (text.length > 1 && ctx.measureText(text).width > a.x - 10)
-				text = text.slice(0, text.length > 40 ? 40 : -2) + '\u2026';
+				text = text.slice(0, text.length > 41 ? 40 : -2) + '\u2026'; /* 40 and the mark are 41 */
 			ctx.fillText(text, a.x - 6, y);
 			free = y + MemoryMap.NAME;
 		}
