@@ -117,6 +117,8 @@ void report_timeline_request(const struct scan *scan, struct reader_field name, 
 	disk->sum[write ? TIMELINE_D_WRITE_BYTES : TIMELINE_D_READ_BYTES][bin] += bytes;
 	disk->sum[write ? TIMELINE_D_WRITES : TIMELINE_D_READS][bin]++;
 	timeline_latency(timeline, write ? TIMELINE_H_BIO_WRITE : TIMELINE_H_BIO_READ, bin, lat_ns);
+	timeline_event(timeline, write ? TIMELINE_H_BIO_WRITE : TIMELINE_H_BIO_READ, bin, scan->time_ns, lat_ns,
+		       scan_number(scan, COL_PID));
 }
 
 /* --- sched.out ----------------------------------------------------------------------------------- */
@@ -164,6 +166,7 @@ static void take_fault(struct scan *scan)
 	if (!scan_is(scan, COL_FUNC, "user") || !scan_u64(scan, COL_LAT_NS, &lat_ns) || !scan_u64(scan, COL_PID, &pid))
 		return;
 	timeline_latency(t, TIMELINE_H_FAULT, timeline_bin(t, scan->time_ns), lat_ns);
+	timeline_event(t, TIMELINE_H_FAULT, timeline_bin(t, scan->time_ns), scan->time_ns, lat_ns, pid);
 	timeline_busy(t, pid, TIMELINE_B_FAULT, scan->time_ns, lat_ns, lat_ns);
 }
 

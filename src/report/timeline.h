@@ -81,9 +81,12 @@ static inline void report_timeline_call(const struct scan *scan, const struct re
 	if (facts->rw) {
 		busy = facts->write ? TIMELINE_B_WRITE : TIMELINE_B_READ;
 		timeline_transfer(timeline, facts->write, bin, facts->bytes, lat_ns);
+		timeline_event(timeline, facts->write ? TIMELINE_H_WRITE : TIMELINE_H_READ, bin, scan->time_ns, lat_ns,
+			       facts->pid);
 	} else if (scan->kind == REPORT_OPEN) {
 		busy = TIMELINE_B_OPEN;
 		timeline_latency(timeline, TIMELINE_H_OPEN, bin, lat_ns);
+		timeline_event(timeline, TIMELINE_H_OPEN, bin, scan->time_ns, lat_ns, facts->pid);
 	}
 	timeline_lane_busy(timeline, report_timeline_lane(scan, facts), busy, bin, scan->time_ns, lat_ns, lat_ns);
 }

@@ -89,6 +89,32 @@ static void fold_level(struct timeline_level *level)
 	memset(&level->any[half], 0, half * sizeof(level->any[0]));
 }
 
+void timeline_keep_event(struct timeline_events *events, const struct timeline_event *event)
+{
+	struct timeline_event *at = TOP_PLACE(events->v, events->n, TIMELINE_EVENTS, e, e->ns, event->ns);
+
+	if (at)
+		*at = *event;
+	if (events->n == TIMELINE_EVENTS)
+		events->least_ns = events->v[TIMELINE_EVENTS - 1].ns;
+}
+
+/* Those of two bins, the first one's before equal ones. Memory of bins that never had any stays untouched. */
+static void fold_events(struct timeline_events events[TIMELINE_BINS])
+{
+	for (size_t i = 0; i < TIMELINE_BINS / 2; i++) {
+		const struct timeline_events *first = &events[2 * i], *second = first + 1;
+
+		if (i && (events[i].n || first->n))
+			events[i] = *first;
+		for (uint32_t k = 0; k < second->n; k++)
+			timeline_keep_event(&events[i], &second->v[k]);
+	}
+	for (size_t i = TIMELINE_BINS / 2; i < TIMELINE_BINS; i++)
+		if (events[i].n)
+			events[i] = (struct timeline_events){ 0 };
+}
+
 void timeline_fold(struct timeline *timeline)
 {
 	fold_level(&timeline->in_use);
@@ -96,8 +122,10 @@ void timeline_fold(struct timeline *timeline)
 	for (unsigned int i = 0; i < TIMELINE_SUMS; i++)
 		FOLD(timeline->sum[i], TIMELINE_BINS);
 	for (unsigned int i = 0; i < TIMELINE_HEATS; i++)
-		if (timeline->has_heat[i])
+		if (timeline->has_heat[i]) {
 			fold_heat(timeline->heat[i]);
+			fold_events(timeline->events[i]);
+		}
 	for (uint32_t i = 0; i < timeline->disks.n; i++) {
 		struct timeline_disk *d = *(void **)table_at(&timeline->disks, i);
 

@@ -19,6 +19,7 @@
 #define TIMELINE_DISKS_MAX 64
 #define TIMELINE_LANES_MAX 4096 /* 54 MiB when full */
 #define TIMELINE_LONGEST 64 /* calls of a process that are kept one by one */
+#define TIMELINE_EVENTS 16 /* likewise of a kind in a bin: short traces have nearly all */
 #define TIMELINE_POINTS_MAX 512 /* series of collectors: four of each of 100 CPUs or GPUs */
 
 /* Of all calls of the target. */
@@ -103,6 +104,18 @@ struct timeline_span {
 	enum timeline_busy what;
 };
 
+struct timeline_event {
+	uint64_t from_ns, ns; /* as those of a span */
+	uint64_t pid;
+};
+
+/* The longest calls or requests that ended in a bin, the longest first. */
+struct timeline_events {
+	uint64_t least_ns; /* of the shortest that is kept, once the array is full */
+	uint32_t n;
+	struct timeline_event v[TIMELINE_EVENTS];
+};
+
 struct timeline_lane {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its rows, or of its life where that is known */
@@ -140,6 +153,7 @@ struct timeline {
 	uint64_t host_begin_ns, host_end_ns;
 	uint64_t sum[TIMELINE_SUMS][TIMELINE_BINS];
 	uint32_t heat[TIMELINE_HEATS][TIMELINE_BINS][TIMELINE_HEAT_ROWS];
+	struct timeline_events events[TIMELINE_HEATS][TIMELINE_BINS]; /* of what the heat maps count; 5 MiB when full */
 	bool has_heat[TIMELINE_HEATS], has_sched, has_reclaim, has_path;
 	struct timeline_level
 		in_use; /* bytes of memory that programs have allocated, since the first row of alloc.out */
@@ -213,6 +227,17 @@ static inline void timeline_latency(struct timeline *t, enum timeline_heat what,
 {
 	t->heat[what][bin][63 - (unsigned int)__builtin_clzll(lat_ns | 1)]++;
 	t->has_heat[what] = true;
+}
+
+void timeline_keep_event(struct timeline_events *events, const struct timeline_event *event);
+/* WHAT of PID, which took LAT_NS, ended at AT_NS in BIN: it is kept if it is one of the longest there. */
+static inline void timeline_event(struct timeline *t, enum timeline_heat what, uint32_t bin, uint64_t at_ns,
+				  uint64_t lat_ns, uint64_t pid)
+{
+	struct timeline_events *events = &t->events[what][bin];
+
+	if (lat_ns > events->least_ns && at_ns - t->begin_ns >= lat_ns)
+		timeline_keep_event(events, &(struct timeline_event){ at_ns - t->begin_ns - lat_ns, lat_ns, pid });
 }
 
 /* A read or write of BYTES that took LAT_NS ended: its sums and heat maps. */

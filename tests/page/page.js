@@ -801,6 +801,86 @@ const tests = {
 	},
 
 	/* Each cell of the map has the color of its share and hue, and no other cell has any; a frame is where its block is. */
+	/* In less than 200 ms each is a bar from begin to end; in more, only those that are as wide as half a pixel. */
+	async single_calls_are_bars() {
+		const report = REPORTS.training(), p = await opened(written('events', report)), second = 30e9;
+		const title = 'Single calls and requests';
+		/* of 1000 places of the strip of reads: those with the color of reads */
+		const reads = () => p.evaluate(wanted => {
+			const panel = Panel.all.find(x => x.title === wanted), { canvas } = panel.body, a = panel.area, ratio = devicePixelRatio;
+			const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+			const at = panel.body.strips.findIndex(s => s.label === 'reads'), y = Math.round((panel.body.top(panel, at) + 1) * ratio);
+
+			copy.fillStyle = panel.body.strips[at].color();
+			copy.fillRect(0, 0, 1, 1);
+			const color = copy.getImageData(0, 0, 1, 1).data.join();
+
+			copy.clearRect(0, 0, 1, 1);
+			copy.drawImage(canvas, 0, 0);
+			const { data } = copy.getImageData(0, y, canvas.width, 1);
+			const place = i => 4 * Math.floor((a.x + (i + 0.5) * a.w / 1000) * ratio);
+
+			return [...Array(1000).keys()].filter(i => data.slice(place(i), place(i) + 4).join() === color);
+		}, title);
+
+		for (const [ms, from] of [[40, 500], [10, 520]]) {
+			await p.evaluate(([a, b]) => View.set(a, b), [second + from * 1e6, second + (from + ms) * 1e6]);
+			await drawn(p);
+			const found = await reads();
+
+			/* each 1 ms: 0.7 ms a bar, but for the pixels at its ends */
+			for (let i = 0; i < 1000; i++) {
+				const inMs = (i + 0.5) * ms / 1000 % 1, slack = 2 * ms / 1000;
+
+				if (inMs > slack && inMs < 0.7 - slack)
+					assert(found.includes(i), `${ms} ms: no bar at ${i}`);
+				if (inMs > 0.7 + slack && inMs < 1 - slack)
+					assert(!found.includes(i), `${ms} ms: a bar at ${i}`);
+			}
+		}
+		const where = await plot(p, title), box = await p.panel(title).locator('.plot').boundingBox();
+
+		await p.mouse.move(where.x(0.53), box.y + 12);
+		assert.match(await p.locator('#tip').innerText(), /reads of python 410[01], from .*700 us/s);
+		/* in five seconds the long call is there, the short ones are thinner than half a pixel */
+		await p.evaluate(([a, b]) => View.set(a, b), [second, second + 5e9]);
+		await drawn(p);
+		const wide = await reads();
+
+		assert(wide.includes(40) && wide.includes(240) && !wide.includes(105), wide.join());
+		await close(p);
+	},
+
+	/* In a bin of at most 16 all of them are bars. */
+	async single_calls_are_rows_of_the_trace() {
+		const trace = golden('trace-panels'), { timeline: t } = JSON.parse(execFileSync(dltraced, ['report', '--json', trace], big));
+		const rowsOf = (file, wanted) => {
+			const [, head, ...rows] = fs.readFileSync(path.join(trace, file)).toString().trim().split('\n'), columns = head.split('\t');
+
+			return rows.map(row => Object.fromEntries(row.split('\t').map((v, i) => [columns[i], v]))).filter(wanted)
+				.map(row => [Number(row.TIMESTAMP) - Number(row.LAT_NS) - t.begin_ns, Number(row.LAT_NS), Number(row.PID)].join());
+		};
+		const types = new Map(), onFile = row => !/^(fifo|sock|chr|anon)$/.test(types.get(row.FID));
+		const [, head, ...names] = fs.readFileSync(path.join(trace, 'files.out')).toString().trim().split('\n').map(row => row.split('\t'));
+
+		for (const row of names)
+			types.set(row[head.indexOf('FID')], row[head.indexOf('TYPE')]);
+		for (const [name, file, is] of [['read', 'vfs_rw.out', row => row.RW === 'R' && onFile(row)], ['write', 'vfs_rw.out', row => row.RW === 'W' && onFile(row)],
+			['open', 'open.out', row => row.FUNC !== 'snapshot' && onFile(row)], ['bio read', 'bio.out', row => row.T === 'R'], ['bio write', 'bio.out', row => row.T === 'W']]) {
+			const wanted = rowsOf(file, is), e = t.events.find(x => x.name === name), found = e.rows.map(row => row.join()), all = new Set(wanted);
+			const perBin = new Map();
+
+			for (const row of wanted) {
+				const [from, ns] = row.split(',').map(Number), bin = Math.floor((from + ns) / t.bin_ns);
+
+				perBin.set(bin, (perBin.get(bin) || 0) + 1);
+			}
+			assert(wanted.length > 0 && e.each === 16, name);
+			assert.deepEqual(found.filter(row => !all.has(row)), [], name);
+			assert.equal(found.length, [...perBin.values()].reduce((n, k) => n + Math.min(k, 16), 0), name);
+		}
+	},
+
 	async memory_is_drawn_by_address_and_time() {
 		const report = REPORTS.training(), [map] = report.timeline.memory, p = await opened(written('memory', report));
 

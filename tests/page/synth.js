@@ -92,6 +92,12 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 		return { name, counts };
 	});
 
+	/* each second a long call of each kind, and 40 short reads, 1 ms apart, of two processes in turn */
+	const events = ['read', 'write', 'open', 'bio read', 'bio write'].map((name, k) => ({
+		name, each: 16, rows: Array.from({ length: Math.min(secs, 120) }, (_, i) => [[i * SEC + k * 1e7, 4e8, 4100],
+			...name === 'read' ? Array.from({ length: 40 }, (__, n) => [i * SEC + 5e8 + n * 1e6, 7e5, 4100 + n % 2]) : []]).flat(),
+	}));
+
 	const lanes = [], wide = bins > 1500 ? 8 : 2; /* large reports have wider bins */
 	const lane = (pid, ppid, comm, rank, group, from, to, busy, cpu) => {
 		const cells = f => Array.from({ length: Math.ceil(bins / wide) }, (_, i) => [i, round(Math.max(0, f(t(i * wide)) * (0.6 + 0.4 * random())))])
@@ -157,7 +163,7 @@ function training({ secs = 120, bins = 600, gpus = 2, cpus = 8, disks = ['nvme0n
 			{ t: 'W', requests: 900, bytes: 9e9, queue_ns: 1e9, time_ns: 9e9, p50_ns: 331000, p99_ns: 6.1e6, max_ns: 1.9e8 }] })),
 		timeline: {
 			begin_ns: BEGIN, end_ns: BEGIN + secs * SEC, begin_utc: '2026-11-22T05:31:40.780609335Z', bin_ns: bin, bins, lane_bin_ns: bin * wide,
-			series, sampled, heat, memory, lanes, lanes_left_out: 0, phases,
+			series, sampled, heat, events, memory, lanes, lanes_left_out: 0, phases,
 			gaps: [{ begin_ns: BEGIN + 0.62 * secs * SEC, end_ns: BEGIN + 0.635 * secs * SEC, what: 'lost' }],
 		},
 		cpu: scheduling(secs, cpus, workers),

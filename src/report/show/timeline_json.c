@@ -12,6 +12,7 @@
 #include "report/timeline.h"
 #include "report/why/why.h"
 
+#define EVENTS_SHOWN 24000 /* single calls and requests: 600 KB */
 #define LANES_SHOWN 200
 #define LANES_LEAST 4 /* of a host, however many hosts there are */
 #define LANE_LEAST 0.0005 /* of a bin: less is not visible */
@@ -292,13 +293,13 @@ static void sampled(const struct report *r, struct json *j)
 
 /* --- latencies ------------------------------------------------------------------------------------- */
 
+static const char *const heat_names[TIMELINE_HEATS] = {
+	[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write", [TIMELINE_H_READ] = "read",
+	[TIMELINE_H_WRITE] = "write",       [TIMELINE_H_OPEN] = "open",           [TIMELINE_H_FAULT] = "page fault",
+};
+
 static void heat(const struct report *report, struct json *json)
 {
-	static const char *const names[TIMELINE_HEATS] = {
-		[TIMELINE_H_BIO_READ] = "bio read", [TIMELINE_H_BIO_WRITE] = "bio write",
-		[TIMELINE_H_READ] = "read",         [TIMELINE_H_WRITE] = "write",
-		[TIMELINE_H_OPEN] = "open",         [TIMELINE_H_FAULT] = "page fault",
-	};
 	const struct timeline *timeline = report->timeline;
 
 	for (unsigned int h = 0; h < TIMELINE_HEATS; h++) {
@@ -306,7 +307,7 @@ static void heat(const struct report *report, struct json *json)
 			continue;
 		json_object(json, NULL);
 		report_timeline_host(json, timeline);
-		json_str(json, "name", names[h]);
+		json_str(json, "name", heat_names[h]);
 		json_row(json, "counts");
 		for (uint32_t i = 0; i < timeline_bins(timeline); i++)
 			for (unsigned int row = 0; row < TIMELINE_HEAT_ROWS; row++) {
@@ -321,6 +322,55 @@ static void heat(const struct report *report, struct json *json)
 		json_end(json);
 		json_end(json);
 	}
+}
+
+/* --- single calls and requests ------------------------------------------------------------------------- */
+
+/* Returns how many rows there are with at most EACH of a kind in a bin. */
+static uint32_t events_n(const struct timeline *timeline, uint32_t each)
+{
+	uint32_t n = 0;
+
+	for (unsigned int h = 0; h < TIMELINE_HEATS; h++)
+		for (uint32_t i = 0; timeline->has_heat[h] && i < TIMELINE_BINS; i++)
+			n += MIN(timeline->events[h][i].n, each);
+	return n;
+}
+
+/* Puts the EACH longest of HEAT's kind in each bin. */
+static void events_of(struct json *json, const struct timeline *timeline, enum timeline_heat heat, uint32_t each)
+{
+	json_object(json, NULL);
+	report_timeline_host(json, timeline);
+	json_str(json, "name", heat_names[heat]);
+	json_u64(json, "each", each);
+	json_row(json, "rows");
+	for (uint32_t i = 0; i < TIMELINE_BINS; i++) {
+		const struct timeline_events *events = &timeline->events[heat][i];
+
+		for (uint32_t k = 0; k < MIN(events->n, each); k++) {
+			json_array(json, NULL);
+			json_u64(json, NULL, events->v[k].from_ns);
+			json_u64(json, NULL, events->v[k].ns);
+			json_u64(json, NULL, events->v[k].pid);
+			json_end(json);
+		}
+	}
+	json_end(json);
+	json_end(json);
+}
+
+/* Puts the longest of each bin, as many as make MOST at most: all of them would be larger than the page. */
+static void events(const struct report *report, struct json *json, uint32_t most)
+{
+	const struct timeline *timeline = report->timeline;
+	uint32_t each = TIMELINE_EVENTS;
+
+	while (each && events_n(timeline, each) > most)
+		each--;
+	for (unsigned int h = 0; each && h < TIMELINE_HEATS; h++)
+		if (timeline->has_heat[h])
+			events_of(json, timeline, h, each);
 }
 
 /* --- processes ------------------------------------------------------------------------------------- */
@@ -506,6 +556,10 @@ void report_timelines_json(const struct report *const *r, unsigned int n, const 
 	of_each(json, "series", r, n, series);
 	of_each(json, "sampled", r, n, sampled);
 	of_each(json, "heat", r, n, heat);
+	json_array(json, "events");
+	for (unsigned int i = 0; i < n; i++)
+		events(r[i], json, report_at_most(r[i], EVENTS_SHOWN, 0) / n);
+	json_end(json);
 	of_each(json, "memory", r, n, report_memory_json);
 	json_u64(json, "lane_bin_ns", timeline->bin_ns * TIMELINE_LANE_FOLD);
 	json_array(json, "lanes");

@@ -178,6 +178,42 @@ static void the_longest_calls_of_a_process_are_kept(void **state)
 	assert_int_equal(sum, TIMELINE_LONGEST * (TIMELINE_LONGEST - 1) / 2);
 }
 
+/* Of each kind in each bin, also when two bins become one. */
+static void the_longest_calls_of_a_bin_are_kept(void **state)
+{
+	struct timeline *t = *state;
+	const struct timeline_events *events = t->events[TIMELINE_H_READ];
+
+	for (uint64_t i = 0; i < 2 * TIMELINE_EVENTS; i++)
+		for (unsigned int bin = 0; bin < 4; bin++) {
+			const uint64_t at_ns = BEGIN + bin * TIMELINE_FIRST_BIN_NS + 500000 + i,
+				       ns = 1000 + 100 * bin + i * 7 % (2 * TIMELINE_EVENTS);
+
+			timeline_latency(t, TIMELINE_H_READ, bin, ns);
+			timeline_event(t, TIMELINE_H_READ, timeline_bin(t, at_ns), at_ns, ns, 7 + bin);
+		}
+	for (unsigned int bin = 0; bin < 4; bin++) {
+		assert_int_equal(events[bin].n, TIMELINE_EVENTS);
+		for (uint32_t i = 0; i < TIMELINE_EVENTS; i++) {
+			/* 7 and 32 have no common divisor: each length has come once */
+			assert_int_equal(events[bin].v[i].ns, 1000 + 100 * bin + 2 * TIMELINE_EVENTS - 1 - i);
+			assert_int_equal(events[bin].v[i].pid, 7 + bin);
+			assert_int_equal((events[bin].v[i].from_ns + events[bin].v[i].ns) / TIMELINE_FIRST_BIN_NS, bin);
+		}
+	}
+	/* one that began before the timeline is no bar of it */
+	timeline_event(t, TIMELINE_H_READ, 0, BEGIN + 10, 5000, 7);
+	assert_int_equal(events[0].v[0].ns, 1000 + 2 * TIMELINE_EVENTS - 1);
+	assert_int_equal(t->events[TIMELINE_H_WRITE][0].n, 0);
+	timeline_fold(t);
+	for (unsigned int bin = 0; bin < 2; bin++) {
+		assert_int_equal(events[bin].n, TIMELINE_EVENTS);
+		for (uint32_t i = 0; i < TIMELINE_EVENTS; i++)
+			assert_int_equal(events[bin].v[i].pid, 7 + 2 * bin + 1); /* all of the second are longer */
+	}
+	assert_int_equal(events[2].n, 0);
+}
+
 static void what_finds_no_room_is_counted(void **state)
 {
 	struct timeline *t = *state;
@@ -247,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_span_is_spread_over_its_bins, begin, end),
 		cmocka_unit_test_setup_teardown(latencies_are_in_rows_of_powers_of_two, begin, end),
 		cmocka_unit_test_setup_teardown(the_longest_calls_of_a_process_are_kept, begin, end),
+		cmocka_unit_test_setup_teardown(the_longest_calls_of_a_bin_are_kept, begin, end),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, begin, end),
 		cmocka_unit_test_setup_teardown(rates_are_of_what_the_trace_covers, begin, end),
 		cmocka_unit_test(without_a_begin_it_is_the_first_thing_added),

@@ -28,7 +28,7 @@ const Catalog = (() => {
 	];
 	const OTHER = { group: 'Other', title: n => n };
 	/* The order of groups; lanes and heat maps have their own kinds of panel. */
-	const GROUPS = ['Path', 'Phases', 'Regions', 'CPU', 'GPU', 'Files', 'Disks', 'Memory', 'Latency', 'Threads', 'Processes', 'Other'];
+	const GROUPS = ['Path', 'Phases', 'Regions', 'CPU', 'GPU', 'Files', 'Disks', 'Memory', 'Latency', 'Single calls', 'Threads', 'Processes', 'Other'];
 	const COLORS = {
 		read: 1, reads: 1, run: 3, write: 2, writes: 2, open: 3, close: 6, mmap: 4, create: 7, delete: 5, sync: 8,
 		fault: 6, faults: 6, usr: 1, sys: 2, iowait: 5, idle: 0, sm: 3, mem: 4, fb: 6, queue: 7, device: 1,

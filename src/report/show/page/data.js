@@ -128,6 +128,11 @@ const Data = (() => {
 		laneBin: timeline && timeline.lane_bin_ns || bin,
 		beginUtc: timeline ? timeline.begin_utc : report.started,
 		heat: list('heat').map(h => ({ ...h, counts: sparse(h.counts) })),
+		/* single calls and requests, the longest of each bin: [begin, end, PID] by their begins */
+		events: list('events').map(e => ({
+			name: String(e.name), host: e.host == null ? '' : String(e.host), each: e.each,
+			rows: (Array.isArray(e.rows) ? e.rows : []).map(([from, ns, pid]) => [from, from + ns, pid]).sort((a, b) => a[0] - b[0] || b[1] - a[1]),
+		})),
 		memory: list('memory').map(m => ({
 			...m, begin: since(m.begin_ns),
 			...Object.fromEntries(['sources', 'rects', 'parts', 'names'].map(k => [k, Array.isArray(m[k]) ? m[k] : []])),

@@ -43,6 +43,8 @@
 		for (const map of Data.heat)
 			if (map.counts.length)
 				add('Latency', `${Catalog.of(map.host)}Latency: ${map.name}`, new LatencyHeat(map), 'number that ended, by latency (log scale)');
+		if (Data.events.some(e => e.rows.length))
+			add('Single calls', 'Single calls and requests', new Events(), Events.note());
 		if (Data.lanes.length)
 			add('Processes', 'Processes', new Lanes(), 'share of the time in calls on files' + (Data.lanesLeftOut ?
 				`; ${Data.lanesLeftOut} less busy ones are left out` : ''));

@@ -200,6 +200,70 @@ static void many_steps_are_shown_with_their_longest_time(void **state)
 	assert_int_equal(pairs, (2100 - 100) / 2);
 }
 
+/* --- single calls ------------------------------------------------------------------------------------------------ */
+
+/* Adds N reads that end in BIN, 1 us apart, each 100 ns longer than the one before. */
+static void reads(uint32_t bin, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t at_ns = BEGIN + bin * BIN + 100000 + 1000 * i;
+
+		timeline_transfer(r.timeline, false, timeline_bin(r.timeline, at_ns), 1, 200 + 100 * i);
+		timeline_event(r.timeline, TIMELINE_H_READ, timeline_bin(r.timeline, at_ns), at_ns, 200 + 100 * i, 7);
+	}
+}
+
+static char *events(void)
+{
+	struct json j = { 0 };
+	const char *from, *to;
+	char *text;
+
+	table_init(&r.procs, sizeof(struct report_proc), 16);
+	json_object(&j, NULL);
+	report_timeline_json(&r, &j);
+	json_end(&j);
+	assert_int_equal(j.error, 0);
+	from = memmem(j.buf, j.len, "\"events\"", strlen("\"events\""));
+	assert_non_null(from);
+	to = strstr(from, "\"memory\"");
+	assert_non_null(to);
+	text = strndup(from, (size_t)(to - from));
+	json_free(&j);
+	table_free(&r.procs);
+	return text;
+}
+
+static void few_calls_are_all_there(void **state)
+{
+	autofree char *text = NULL;
+
+	reads(3, 2);
+	text = events();
+	assert_true(has(text, "\"name\": \"read\""));
+	assert_true(has(text, "\"each\": 16"));
+	assert_true(has(text, "\"rows\": [[3100700,300,7],[3099800,200,7]]"));
+	assert_null(strstr(text, "write"));
+}
+
+/* 2048 bins of 16 are more than a page holds: 11 of each, which are the longest. */
+static void of_many_calls_the_longest_of_each_bin_are_there(void **state)
+{
+	autofree char *text = NULL;
+	unsigned int n = 0;
+
+	for (uint32_t bin = 0; bin < TIMELINE_BINS; bin++)
+		reads(bin, 20);
+	text = events();
+	assert_true(has(text, "\"each\": 11"));
+	assert_true(has(text, ",2100,7]"));
+	assert_true(has(text, ",1100,7]"));
+	assert_null(strstr(text, ",1000,7]"));
+	for (const char *at = text; (at = strstr(at, ",7]")); at++)
+		n++;
+	assert_int_equal(n, 11 * TIMELINE_BINS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +275,8 @@ int main(void)
 		TEST(short_gaps_between_regions_are_closed),
 		TEST(steps_have_their_times),
 		TEST(many_steps_are_shown_with_their_longest_time),
+		TEST(few_calls_are_all_there),
+		TEST(of_many_calls_the_longest_of_each_bin_are_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
