@@ -129,7 +129,7 @@ static int print_compare(const struct compare *compare, const struct report_args
 	struct json j = { 0 };
 
 	if (args->html || args->json) {
-		compare_json(compare, &j);
+		compare_fit(compare, &j);
 		return report_out(&j, "the comparison", args);
 	}
 	terminal_fold();

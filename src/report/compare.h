@@ -35,5 +35,10 @@ double compare_ratio(const struct compare_measure *m, unsigned int i);
 void compare_text(const struct compare *compare, FILE *out);
 struct json;
 void compare_json(const struct compare *compare, struct json *json);
+/*
+ * As compare_json(), and with the timelines of all traces, which must have been loaded with theirs, on one axis that
+ * counts from the begin of each: until a page with them fits into PAGE_BYTES_MAX, their bins become longer.
+ */
+void compare_fit(const struct compare *compare, struct json *json);
 
 #endif

@@ -180,6 +180,21 @@ uint32_t timeline_find_bin(struct timeline *timeline, uint64_t ns)
 	return bin;
 }
 
+void timeline_align(struct timeline *const *t, unsigned int n)
+{
+	uint64_t span_ns = 0, bin_ns = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		span_ns = MAX(span_ns, t[i]->end_ns - t[i]->begin_ns);
+	for (unsigned int i = 0; i < n; i++) {
+		timeline_bin(t[i], t[i]->begin_ns + span_ns);
+		bin_ns = MAX(bin_ns, t[i]->bin_ns);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		while (t[i]->bin_ns < bin_ns)
+			timeline_fold(t[i]);
+}
+
 /*
  * Returns the part of the SPAN_NS before AT_NS that is in the next bin, of BIN_NS each: the bin into *BIN,
  * 0 when none is left. Advances *FROM_NS, where the rest begins.

@@ -205,6 +205,8 @@ double timeline_rate(const struct timeline *timeline, const uint64_t *values, ui
 
 /* Folds into bins of twice the length, half as many; nothing else changes. */
 void timeline_fold(struct timeline *timeline);
+/* Makes each of the N timelines T as long as the longest, with bins of one length. */
+void timeline_align(struct timeline *const *t, unsigned int n);
 
 void timeline_add(struct timeline *t, enum timeline_sum what, uint64_t at_ns, uint64_t value);
 /* Adds VALUE evenly over the SPAN_NS before AT_NS. */

@@ -1150,7 +1150,7 @@ const tests = {
 		await close(p);
 	},
 
-	async a_comparison_is_tables() {
+	async a_comparison_is_tables_below_one_axis() {
 		const file = path.join(folder, 'compare.html');
 		const dirs = ['trace-small', 'trace-other', 'trace-hostile'].map(d => path.join(root, 'tests/golden', d));
 
@@ -1158,9 +1158,23 @@ const tests = {
 		const p = await opened(file), run = p.locator('section.table[aria-label="Run"] tbody tr', { hasText: 'lasted' });
 
 		assert.deepEqual((await run.locator('td').allInnerTexts()).slice(0, 4), ['lasted', '2.50 s', '3.00 s', '1.20']);
-		assert(await p.locator('#timeline').isHidden());
 		assert.match(await p.locator('#missing').textContent(), /\(1\) vfs_rw: 2 lost/);
 		assert.equal(await p.evaluate(() => window.evil), undefined);
+		for (const n of [1, 2, 3])
+			assert.equal(await p.panel(`(${n}): Files: bytes read and written`).count(), 1, `${n}`);
+		/* each begins with the axis; what it read in all is what its own report has */
+		for (const [i, dir] of dirs.slice(0, 2).entries()) {
+			const alone = JSON.parse(execFileSync(dltraced, ['report', '--json', dir], big)).timeline;
+			const sums = t => t.series.filter(s => s.panel === 'vfs' && s.name === 'read' && (s.host == null || s.host === `(${i + 1})`))[0].values;
+			const together = JSON.parse(await p.locator('#report').evaluate(e => e.textContent)).timeline;
+			const [mine, own] = [together, alone].map(t => sums(t).reduce((n, v) => n + (v || 0), 0) * t.bin_ns / 1e9);
+
+			assert.equal(together.begin_ns, 0);
+			assert.equal(together.hosts[i].begin_ns, 0);
+			assert.equal(together.hosts[i].end_ns, alone.end_ns - alone.begin_ns);
+			assert(own > 0 && Math.abs(mine - own) < 0.02 * own, `${dir}: ${mine}, alone ${own}`);
+		}
+		assert.deepEqual((await pictures(p)).filter(x => x.colours < 2 && x.title !== 'Time').map(x => x.title), []);
 		await close(p);
 	},
 

@@ -2,6 +2,7 @@
 /* Completes the hosts' reports: one axis, a name for each, and their totals. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -10,30 +11,24 @@
 
 /* --- one axis --------------------------------------------------------------------------------------- */
 
-/* Makes all timelines as long as the longest, with bins of one length. */
-static void align(struct report_job *job)
+/* Returns 0 or -ENOMEM. */
+static int align(struct report_job *job)
 {
-	uint64_t span_ns = 0, bin_ns = 0;
+	autofree struct timeline **all = calloc(job->n, sizeof(*all));
 
 	if (job->by_summaries)
-		return;
+		return 0;
+	if (!all)
+		return -ENOMEM;
 	for (unsigned int i = 0; i < job->n; i++) {
-		struct timeline *t = job->host[i].report->timeline;
+		struct timeline *t = all[i] = job->host[i].report->timeline;
 
 		t->host = job->host[i].name;
 		t->host_begin_ns = job->host[i].begin_ns;
 		t->host_end_ns = job->host[i].end_ns = t->end_ns;
-		span_ns = MAX(span_ns, t->end_ns - t->begin_ns);
 	}
-	for (unsigned int i = 0; i < job->n; i++) {
-		struct timeline *t = job->host[i].report->timeline;
-
-		timeline_bin(t, t->begin_ns + span_ns);
-		bin_ns = MAX(bin_ns, t->bin_ns);
-	}
-	for (unsigned int i = 0; i < job->n; i++)
-		while (job->host[i].report->timeline->bin_ns < bin_ns)
-			timeline_fold(job->host[i].report->timeline);
+	timeline_align(all, job->n);
+	return 0;
 }
 
 /* --- hosts ----------------------------------------------------------------------------------------- */
@@ -99,7 +94,8 @@ static void note_error(struct report_job *job)
 int report_job_close(struct report_job *job)
 {
 	name_hosts(job);
-	align(job);
+	if (align(job) < 0)
+		return -ENOMEM;
 	note_error(job);
 	job->total = report_job_total(job, &job->n_doubts);
 	return job->total ? 0 : -ENOMEM;

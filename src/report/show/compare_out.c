@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A comparison as text, as JSON (docs/report-json.md has the names) and as a page. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fmt.h"
@@ -9,6 +10,7 @@
 #include "report/rules/rules.h"
 #include "report/show/json.h"
 #include "report/show/text.h"
+#include "report/timeline.h"
 
 #define NAME_WIDTH 32
 
@@ -186,5 +188,33 @@ void compare_json(const struct compare *compare, struct json *json)
 	}
 	json_end(json);
 	json_end(json);
+	if (compare->trace[0]->timeline && compare->trace[0]->timeline->host)
+		report_timelines_json((const struct report *const *)compare->trace, compare->n, NULL, json);
 	json_end(json);
+}
+
+static void build(const void *compare, struct json *json)
+{
+	compare_json(compare, json);
+}
+
+/* The traces are called (1), (2) and so on, and begin at one time. */
+void compare_fit(const struct compare *compare, struct json *json)
+{
+	const struct page_fit f = { .build = build, .what = compare, .reports = compare->trace, .n = compare->n };
+	struct timeline *all[COMPARE_MAX];
+	char name[COMPARE_MAX][16];
+
+	for (unsigned int i = 0; i < compare->n; i++) {
+		struct timeline *t = all[i] = compare->trace[i]->timeline;
+
+		snprintf(name[i], sizeof(name[i]), "(%u)", i + 1);
+		t->host = name[i];
+		t->host_begin_ns = t->begin_ns;
+		t->host_end_ns = t->end_ns;
+	}
+	timeline_align(all, compare->n);
+	report_page_fit(&f, json);
+	for (unsigned int i = 0; i < compare->n; i++)
+		all[i]->host = NULL;
 }

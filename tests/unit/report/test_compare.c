@@ -146,6 +146,29 @@ static void json_and_page_hold_it(void **state)
 	assert_non_null(strstr(html, "\"compare\":{\"traces\":["));
 }
 
+/* In this test alone: bins become those of the longest trace. */
+static void all_are_on_one_axis(void **state)
+{
+	struct json j = { 0 };
+
+	(void)state;
+	compare_fit(&all, &j);
+	assert_int_equal(j.error, 0);
+	assert_non_null(strstr(j.buf, "\"compare\""));
+	for (unsigned int i = 0; i < ARRAY_SIZE(dirs); i++) {
+		autofree char *host = util_fmt("\"host\": \"(%u)\"", i + 1);
+		const struct timeline *t = reports[i]->timeline;
+
+		assert_non_null(strstr(strstr(j.buf, "\"timeline\""), host));
+		assert_int_equal(t->bin_ns, reports[0]->timeline->bin_ns);
+		assert_int_equal(t->end_ns - t->begin_ns,
+				 reports[0]->timeline->end_ns - reports[0]->timeline->begin_ns);
+		assert_null(t->host);
+	}
+	assert_non_null(strstr(j.buf, "\"begin_utc\": null"));
+	json_free(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +179,7 @@ int main(void)
 		cmocka_unit_test(nothing_of_a_trace_reaches_the_terminal_unescaped),
 		cmocka_unit_test(ratios_are_to_the_first),
 		cmocka_unit_test(what_one_trace_lacks_is_not_known),
+		cmocka_unit_test(all_are_on_one_axis),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -273,6 +273,27 @@ static void rates_are_of_what_the_trace_covers(void **state)
 	assert_true(isnan(timeline_rate(t, reads, 9)));
 }
 
+/* 10 s and 3 s: bins of the longer one's length, the shorter has some that are empty; no sum changes. */
+static void timelines_on_one_axis_have_equal_bins(void **state)
+{
+	struct timeline *all[] = { timeline_new(BEGIN), timeline_new(7) };
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++) {
+		timeline_add(all[0], TIMELINE_READS, BEGIN + i * NSEC_PER_SEC / 100, 1);
+		timeline_add(all[1], TIMELINE_READS, 7 + i * 3 * NSEC_PER_MSEC, 1);
+	}
+	assert_int_not_equal(all[0]->bin_ns, all[1]->bin_ns);
+	timeline_align(all, 2);
+	assert_int_equal(all[0]->bin_ns, all[1]->bin_ns);
+	assert_int_equal(timeline_bins(all[0]), timeline_bins(all[1]));
+	assert_int_equal(all[1]->end_ns, 7 + 999 * NSEC_PER_SEC / 100);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(sum_of(all[i]->sum[TIMELINE_READS], TIMELINE_BINS), 1000);
+		timeline_free(all[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +308,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, begin, end),
 		cmocka_unit_test_setup_teardown(rates_are_of_what_the_trace_covers, begin, end),
 		cmocka_unit_test(without_a_begin_it_is_the_first_thing_added),
+		cmocka_unit_test(timelines_on_one_axis_have_equal_bins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

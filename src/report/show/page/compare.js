@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The page of --compare: the measures of several traces, a table for each section, with ratios to the first. */
+/*
+ * The page of --compare: the traces, their timelines on one axis, and their measures, a table for each section, with ratios to the
+ * first.
+ */
 const Compare = (() => {
 	const c = Data.report.compare;
 
@@ -38,8 +41,8 @@ const Compare = (() => {
 		fill(document.getElementById('subtitle'), Dom.plain(c.traces.map(t => t.dir).join(', ')));
 		document.title = 'dltraced: compared';
 		fill(document.getElementById('missing'), fold('What is missing or odd', missing, missing.length <= 8));
-		document.getElementById('timeline').hidden = true;
-		fill(document.getElementById('tables'), traces(),
+		fill(document.getElementById('answer'), traces());
+		fill(document.getElementById('tables'),
 			[...new Set(c.measures.map(m => m.section))].map(section));
 		fill(document.getElementById('made'), 'The numbers are those of dltraced report --compare --json; the rows are in the ' +
 			'trace folders.');

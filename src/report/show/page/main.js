@@ -2,12 +2,13 @@
 /* Puts the page together: draws the data that is there, and explains how to get what is missing. */
 {
 	const panels = [];
-	const add = (group, title, body, note) => panels.push(new Panel(group, title, body, note));
+	/* HOST: whose it is, where there are several hosts or traces. */
+	const add = (group, title, body, note, host) => panels.push(new Panel(group, title, body, note, host));
 
 	function series() {
 		for (const spec of Catalog.panels()) {
 			const rows = spec.kind.each && spec.series.length > (spec.kind.rows ?? 4);
-			const panel = add(spec.group, spec.title, rows ? new RowHeat(spec) : new Lines(spec));
+			const panel = add(spec.group, spec.title, rows ? new RowHeat(spec) : new Lines(spec), null, spec.host);
 
 			if (spec.off)
 				panels[panel - 1].on = false;
@@ -39,10 +40,10 @@
 		series();
 		for (const map of Data.memory)
 			if (map.rects.length || map.blocks.length)
-				add('Memory', `${Catalog.of(map.host)}Memory by address`, new MemoryMap(map), MemoryMap.note(map));
+				add('Memory', `${Catalog.of(map.host)}Memory by address`, new MemoryMap(map), MemoryMap.note(map), map.host);
 		for (const map of Data.heat)
 			if (map.counts.length)
-				add('Latency', `${Catalog.of(map.host)}Latency: ${map.name}`, new LatencyHeat(map), 'number that ended, by latency (log scale)');
+				add('Latency', `${Catalog.of(map.host)}Latency: ${map.name}`, new LatencyHeat(map), 'number that ended, by latency (log scale)', map.host);
 		if (Data.events.some(e => e.rows.length))
 			add('Single calls', 'Single calls and requests', new Events(), Events.note());
 		if (Data.lanes.length)
@@ -55,7 +56,7 @@
 
 	function missing() {
 		const there = new Set(panels.map(p => p.group));
-		const lacks = Catalog.NEEDS.filter(([group]) => !there.has(group) && (group !== 'Phases' || Data.timeline.phases));
+		const lacks = Compare.on ? [] : Catalog.NEEDS.filter(([group]) => !there.has(group) && (group !== 'Phases' || Data.timeline.phases));
 
 		return lacks.length > 0 && el('section', { class: 'lacks' }, el('h3', null, 'Not in this trace'),
 			el('ul', null, lacks.map(([, what, need]) => el('li', null, el('b', null, what), `: comes from ${need}.`))));
@@ -97,6 +98,7 @@
 
 	if (Compare.on) {
 		Compare.build();
+		timeline();
 	} else {
 		Answer.build();
 		timeline();

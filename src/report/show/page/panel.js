@@ -17,8 +17,8 @@ class Panel {
 	static RIGHT = 14;
 	static all = [];
 
-	constructor(group, title, body, note) {
-		Object.assign(this, { group, title, body, on: true, visible: false, dirty: true, width: 0 });
+	constructor(group, title, body, note, host) {
+		Object.assign(this, { group, title, body, host, on: true, visible: false, dirty: true, width: 0 });
 		this.values = body.legend.map(() => el('span', { class: 'value' }));
 		this.back = el('canvas', { class: 'back', 'aria-hidden': 'true' });
 		this.host = el('div', { class: 'host' });
@@ -100,7 +100,7 @@ class Panel {
 
 		ctx.fillStyle = Theme.color('plot');
 		ctx.fillRect(a.x, a.y, a.w, a.h);
-		Phases.draw(ctx, a, t => this.x(t));
+		Phases.draw(ctx, a, t => this.x(t), Compare.on ? this.host : null);
 		ctx.fillStyle = Theme.color('grid');
 		for (const tick of View.ticks(a.w / 110))
 			ctx.fillRect(Math.round(this.x(tick.t)), a.y, 1, a.h);

@@ -29,12 +29,12 @@ const Phases = (() => {
 
 	/*
 	 * Epochs alternate in brightness, so that their borders are visible. Overlapping bands of a kind are drawn once, and
-	 * lines that would touch are one, so that thousands of them do not fill the plot.
+	 * lines that would touch are one, so that thousands of them do not fill the plot. HOST: only those of it; null: all.
 	 */
-	function draw(ctx, area, x) {
-		const seen = new Map();
+	function draw(ctx, area, x, host) {
+		const seen = new Map(), is = row => host == null || row.host === host;
 
-		for (const p of shown ? Data.phases : []) {
+		for (const p of shown ? Data.phases.filter(is) : []) {
 			const kind = seen.get(p.kind) || { n: 0, to: -Infinity, line: -Infinity };
 
 			kind.n++;
@@ -54,7 +54,7 @@ const Phases = (() => {
 			ctx.fillRect(Math.round(from), area.y, 1, area.h);
 			kind.line = from;
 		}
-		for (const g of Data.gaps) {
+		for (const g of Data.gaps.filter(is)) {
 			if (g.end < View.state.t0 || g.begin > View.state.t1)
 				continue;
 			const from = Math.max(area.x, x(g.begin)), to = Math.min(area.x + area.w, x(g.end));
