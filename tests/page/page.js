@@ -530,7 +530,8 @@ const tests = {
 		assert.match(await p.locator('#facts').innerText(), /17 of vfs_rw, 2 of sched/);
 		assert.match(await p.locator('#answer').innerText(), /waited for reads from storage\s*61\.0 %/);
 		assert.match(await p.locator('#answer').innerText(), /Read more at a time/);
-		assert.match(await p.locator('#answer').innerText(), /has too little data for \(1\)/);
+		assert.match(await p.locator('#found').innerText(), /has too little data for \(1\)/);
+		assert.match(await p.locator('#subtitle').innerText(), /120 s, lost: 17 of vfs_rw, 2 of sched$/);
 		const epochs = await p.getByRole('region', { name: 'Reads of regular files, by epoch', exact: true }).locator('tbody tr').all();
 
 		assert.equal(epochs.length, 3);
@@ -1038,6 +1039,81 @@ const tests = {
 		}
 	},
 
+	/*
+	 * By rectangles: in tables a word, up to a blank, slash or comma, is in one line, unless it is longer than a column; a text
+	 * is in its box and not cut off; texts of charts are on their canvas; the first chart is on the first screen.
+	 */
+	async all_fits_1280_by_800_pixels() {
+		const dirs = ['trace-panels', 'trace-small', 'trace-loader'].map(golden), made = (name, ...args) => {
+			const file = path.join(folder, `fits-${name}.html`);
+
+			execFileSync(dltraced, ['report', '--html', file, ...args], big);
+			return file;
+		};
+		const long = REPORTS.training();
+
+		long.bottleneck.evidence = Array(12).fill(long.bottleneck.evidence[0]);
+		long.failed = Array.from({ length: 9 }, (_, i) => ({ text: `process ${i} ended with status 1: ${'what it printed '.repeat(9)}`, advice: 'Look at it' }));
+		for (const file of [written('fits', REPORTS.training()), written('fits-long', long), ...dirs.map((dir, i) => made(i, dir)), made('compared', '--compare', dirs[0], dirs[1])]) {
+			const context = await browser.newContext({ viewport: { width: 1280, height: 800 } }), p = await context.newPage();
+
+			await p.addInitScript(() => {
+				const { fillText } = CanvasRenderingContext2D.prototype;
+
+				window.outside = [];
+				CanvasRenderingContext2D.prototype.fillText = function(text, x, y, most = Infinity) {
+					const m = this.measureText(text), t = this.getTransform(), w = Math.min(m.width, most);
+					const left = x - ({ right: w, end: w, center: w / 2 }[this.textAlign] ?? 0);
+
+					if (left * t.a + t.e < -1 || (left + w) * t.a + t.e > this.canvas.width + 1 || (y + m.actualBoundingBoxDescent) * t.d + t.f > this.canvas.height + 1)
+						window.outside.push(text);
+					fillText.call(this, text, x, y, ...most === Infinity ? [] : [most]);
+				};
+			});
+			p.setDefaultTimeout(DEADLINE);
+			await p.goto('file://' + file);
+			await drawn(p);
+			const found = await p.evaluate(() => {
+				const broken = [], out = [], range = document.createRange();
+				const texts = root => {
+					const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), all = [];
+
+					while (walker.nextNode())
+						if (walker.currentNode.data.trim() && walker.currentNode.parentElement.checkVisibility())
+							all.push(walker.currentNode);
+					return all;
+				};
+
+				for (const text of texts(document.getElementById('tables')).concat(texts(document.getElementById('answer'))).filter(t => t.parentElement.closest('td, th')))
+					for (const m of text.data.matchAll(/[^\s/,]+/g)) {
+						range.setStart(text, m.index);
+						range.setEnd(text, m.index + m[0].length);
+						if (m[0].length <= 60 && new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1)
+							broken.push(m[0]);
+					}
+				for (const box of document.querySelectorAll('.panel, .graph, .table, .chart, .verdict, .rules, .accounts, #facts dl, #missing > *, #bar, #jump')) {
+					const b = box.getBoundingClientRect();
+
+					for (const text of texts(box).filter(t => !t.parentElement.closest('.scroll, .matrix, .menu > div, text'))) {
+						range.selectNodeContents(text);
+						const r = range.getBoundingClientRect(), cut = [];
+
+						for (let e = text.parentElement; e !== box; e = e.parentElement)
+							if (getComputedStyle(e).overflowX !== 'visible' && e.scrollWidth > e.clientWidth + 1)
+								cut.push(e);
+						if (r.left < b.left - 1 || r.right > b.right + 1 || cut.length)
+							out.push(text.data);
+					}
+				}
+				return { broken, out, outside: window.outside, wide: document.documentElement.scrollWidth,
+					first: document.querySelector('#panels .panel .plot').getBoundingClientRect().bottom };
+			});
+
+			assert.deepEqual({ ...found, first: found.first <= 800 }, { broken: [], out: [], outside: [], wide: 1280, first: true }, `${path.basename(file)}: ${found.first}`);
+			await context.close();
+		}
+	},
+
 	async every_panel_of_the_golden_trace_is_drawn() {
 		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-panels')], big));
 		const wanted = ['CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, mean of all: frame buffer', 'GPU, each: sm', 'GPU, each: mem', 'GPU, each: frame buffer',
@@ -1137,10 +1213,10 @@ const tests = {
 			assert.equal(await p.panel(title).count(), 1, title);
 		assert.match(await p.locator('#facts').innerText(), /node1, node2/);
 		/* what the whole job waited for, then each host, with its evidence */
-		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', ...dirs], big)), answer = await p.locator('#answer').evaluate(e => e.textContent);
+		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', ...dirs], big)), answer = await p.locator('main').evaluate(e => e.textContent);
 
 		assert.equal(await p.locator('#answer > .verdict').getAttribute('data-code'), json.bottleneck.code);
-		assert.deepEqual(await p.locator('#answer > .host > summary').allInnerTexts(), json.hosts.map(h => `${h.name}: ${h.bottleneck.code}`));
+		assert.deepEqual(await p.locator('#found > .host > summary').allInnerTexts(), json.hosts.map(h => `${h.name}: ${h.bottleneck.code}`));
 		for (const words of [json.bottleneck, ...json.hosts.map(h => h.bottleneck)].flatMap(f => [f.title, ...f.evidence]))
 			assert(answer.includes(words), words);
 		assert.match(await p.locator('#facts').innerText(), /Between hosts\s*error not known/);
@@ -1208,7 +1284,7 @@ const tests = {
 			const shared = f => [...file_(f).slice(0, 4), num(f.opens), num(f.users), f.path], fileCells = c => [...c.slice(2, 8), c[0]];
 			const use = u => [bytes(u.read_bytes), bytes(u.write_bytes), ns(u.time_ns), num(u.calls), num(u.pid), u.comm, u.path];
 			const median = (q, of, unit, text) => text(q.histograms.find(h => h.of === of && h.unit === unit)?.p50 ?? 0);
-			const told = findings(report('--full')), answer = await p.locator('#answer').evaluate(e => e.textContent);
+			const told = findings(report('--full')), answer = (await p.locator('#answer, #found').evaluateAll(all => all.map(e => e.textContent))).join();
 
 			/* the answer and the rules: equal words and numbers in all three */
 			assert.deepEqual(told.all.map(f => [f.code, f.title, f.evidence, f.advice]),

@@ -92,20 +92,32 @@ const Answer = (() => {
 				el('dd', { class: ((name === 'Lost' && v !== 'nothing') || (name === 'Missing' && r.missing_reasons.length > 0)) && 'bad' }, v))));
 	}
 
+	/* What is below the timeline: a press leads there. */
+	function jumps() {
+		const parts = [['found', `Also found${r.rules?.length ? ` (${r.rules.length})` : ''}`], ['facts', 'Facts'],
+			['missing', `What is missing${r.missing?.length ? ` (${r.missing.length})` : ''}`], ['cpu', 'CPU time'], ['tables', 'Tables']];
+
+		fill(document.getElementById('jump'), parts.map(([id, text]) => [id, document.getElementById(id), text])
+			.filter(([, section]) => section.childElementCount && !section.hidden)
+			.map(([, section, text]) => el('button', { type: 'button', onclick: () => section.scrollIntoView() }, text)));
+	}
+
 	function build() {
 		fill(document.getElementById('title'), Dom.plain(r.command || r.dir || 'dltraced'));
-		fill(document.getElementById('subtitle'), r.command && Dom.plain(r.dir));
+		fill(document.getElementById('subtitle'), r.command && Dom.plain(r.dir), r.duration_ns != null && `, ${Format.value(r.duration_ns, 'ns')}`,
+			lost() !== 'nothing' && el('span', { class: 'bad' }, `, lost: ${lost()}`), r.complete === false && el('span', { class: 'bad' }, ', NOT complete'));
 		document.title = `dltraced: ${Dom.visible(r.command || r.dir)}`;
 		const hosts = (r.hosts || []).map(h => el('details', { class: 'host', open: r.hosts.length <= HOSTS_OPEN },
 			el('summary', null, h.name, h.bottleneck && [': ', el('code', null, h.bottleneck.code)]),
 			bottleneck(h), failed(h), Account.build(h), rules(h), notes(h), described(h), untried(h)));
 
-		fill(document.getElementById('answer'), bottleneck(r), failed(r), Account.build(r), rules(r), notes(r), described(r), untried(r), ...hosts);
+		fill(document.getElementById('answer'), bottleneck(r), failed(r), Account.build(r));
+		fill(document.getElementById('found'), rules(r), notes(r), described(r), untried(r), ...hosts);
 		fill(document.getElementById('facts'), facts());
 		fill(document.getElementById('missing'), fold('What is missing or odd', r.missing, r.missing?.length <= 4));
 		fill(document.getElementById('made'), `Made by dltraced ${r.version || ''} from `, Dom.plain(r.dir), `. The numbers are those of ` +
 			'dltraced report --json; the rows are in the trace folder.');
 	}
 
-	return { build };
+	return { build, jumps };
 })();

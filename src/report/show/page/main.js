@@ -88,7 +88,7 @@
 		}
 		const path = panels.findLast(p => p.group === 'Path')?.element, graphs = Graphs.build();
 
-		path ? path.after(...graphs) : root.prepend(...graphs);
+		path ? path.after(...graphs) : root.append(...graphs);
 		root.append(...[more()].filter(Boolean));
 		Tools.build();
 		Tip.listen(document.getElementById('timeline'));
@@ -104,5 +104,6 @@
 		timeline();
 		Cpu.build();
 		Tables.build();
+		Answer.jumps();
 	}
 }
