@@ -1114,6 +1114,24 @@ const tests = {
 		}
 	},
 
+	/* A4 with margins of 1 cm is 718 pixels wide, and does not scroll. Firefox cannot emulate media. */
+	async tables_fit_paper() {
+		const files = ['trace-panels', 'trace-loader'].map(golden), compared = path.join(folder, 'paper.html');
+
+		execFileSync(dltraced, ['report', '--compare', '--html', compared, ...files], big);
+		const alone = path.join(folder, 'paper-loader.html');
+
+		execFileSync(dltraced, ['report', '--html', alone, files[1]], big);
+		for (const file of FIREFOX ? [] : [written('paper', REPORTS.training()), compared, alone]) {
+			const p = await opened(file, { viewport: { width: 718, height: 1000 } });
+
+			await p.emulateMedia({ media: 'print' });
+			assert.deepEqual(await p.locator('.table .scroll').evaluateAll(all => all.filter(e => e.scrollWidth > e.clientWidth + 1)
+				.map(e => e.closest('.table').getAttribute('aria-label'))), [], path.basename(file));
+			await close(p);
+		}
+	},
+
 	async every_panel_of_the_golden_trace_is_drawn() {
 		const json = JSON.parse(execFileSync(dltraced, ['report', '--json', golden('trace-panels')], big));
 		const wanted = ['CPU, all', 'CPU, each: busy', 'GPU, mean of all', 'GPU, mean of all: frame buffer', 'GPU, each: sm', 'GPU, each: mem', 'GPU, each: frame buffer',
