@@ -1115,7 +1115,7 @@ const tests = {
 	},
 
 	/* A4 with margins of 1 cm is 718 pixels wide, and does not scroll. Firefox cannot emulate media. */
-	async tables_fit_paper() {
+	async tables_and_colors_are_on_paper() {
 		const files = ['trace-panels', 'trace-loader'].map(golden), compared = path.join(folder, 'paper.html');
 
 		execFileSync(dltraced, ['report', '--compare', '--html', compared, ...files], big);
@@ -1128,6 +1128,9 @@ const tests = {
 			await p.emulateMedia({ media: 'print' });
 			assert.deepEqual(await p.locator('.table .scroll').evaluateAll(all => all.filter(e => e.scrollWidth > e.clientWidth + 1)
 				.map(e => e.closest('.table').getAttribute('aria-label'))), [], path.basename(file));
+			/* what explains colors, and bars, keep theirs where backgrounds are not printed */
+			assert.deepEqual(await p.locator('.legend i, .scale i, .bar i, .bar span').evaluateAll(all => all.filter(e =>
+				getComputedStyle(e).printColorAdjust !== 'exact').map(e => e.parentElement.className)), []);
 			await close(p);
 		}
 	},
