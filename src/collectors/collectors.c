@@ -158,6 +158,7 @@ int collectors_start(struct collectors *cs, const char *list, uint64_t interval_
 			continue;
 		*collector = (struct collector){ .kind = kind,
 						 .argv = kind->argv,
+						 .job = cs->job,
 						 .user = cs->user,
 						 .interval_s = whole_seconds(kind, interval_ns),
 						 .pidfd = -1,

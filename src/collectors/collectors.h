@@ -24,11 +24,18 @@ struct workload_user;
 #define COLLECTOR_LINE_MAX 4096
 #define COLLECTOR_NOISE_MAX (1U << 20) /* bytes without a row, after which the collector is no longer read */
 
+/* Whose cgroups are sampled. */
+struct collector_job {
+	pid_t pid; /* of a process; 0: none */
+	const char *cgroup; /* without one: a path in each hierarchy; NULL: the root */
+};
+
 /* One collector: the control plane has its process, the drain thread its lines. */
 struct collector {
 	const struct collector_kind *kind;
 	const struct workload_user *user; /* NULL: it runs as we do */
 	const char *const *argv; /* of the tool, or of our own process in its place; the interval is appended */
+	struct collector_job job; /* appended too where the kind is our own */
 	uint64_t interval_s;
 	uint64_t singles_every; /* one sample of so many has rows of single CPUs; 0, 1: each has */
 	/* control plane */
@@ -69,6 +76,7 @@ struct collectors {
 	const struct sink_split *split; /* NULL: their files are not split */
 	const struct workload_user *user; /* the user that the tools run as; NULL: ourselves */
 	uint64_t each_ns; /* between rows of single CPUs; 0: see collectors_each_s() */
+	struct collector_job job;
 };
 
 /*

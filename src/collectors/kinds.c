@@ -72,6 +72,20 @@ const struct collector_kind collector_kinds[COLLECTOR_KINDS] = {
 		.header_hash = true,
 		.rows_are_dated = true,
 	},
+	{
+		.name = "cgroup",
+		.file = "cgroup.out",
+		.help = "CPU time, memory, I/O, limits and pressure of the job's cgroup and those above it",
+		.argv = { "dltraced", "sample", "cgroup" },
+		.own = true,
+		.stop_signal = SIGINT,
+		.loss = "trace of cgroups",
+		.remedy = "see dltraced check",
+		.header_word = "LEVEL",
+		.header_hash = true, /* so that no path can pass for a header */
+		.rows_are_dated = true,
+		.last_is_text = true,
+	},
 };
 
 bool collectors_vendor_there(const char *root, const char *vendor)

@@ -16,6 +16,7 @@ struct collector_kind {
 	const char *help;
 	const char *argv[8]; /* the interval in whole seconds is appended */
 	const char *own_argv[4]; /* where the tool is not installed: ourselves, printing its columns (sample.h) */
+	bool own; /* there is no tool: ARGV is ourselves, and after the interval comes the target */
 	unsigned int max_interval_s; /* the tool's longest interval; 0: any */
 	int stop_signal;
 	const char *loss; /* the data that the trace lacks without the tool */
@@ -31,7 +32,7 @@ struct collector_kind {
 	bool last_is_text; /* the last column may hold blanks */
 };
 
-#define COLLECTOR_KINDS 4
+#define COLLECTOR_KINDS 5
 extern const struct collector_kind collector_kinds[COLLECTOR_KINDS];
 
 /* The file of kind I, NULL past the end: outdir_file_fn. */

@@ -35,12 +35,14 @@ static char *const tool_environ[] = { (char *)"TZ=UTC", (char *)"S_TIME_FORMAT=I
 /* Finds the program to run for C, and its words. 0 or -errno. */
 static int find_program(struct collector *c, char *path, size_t size)
 {
-	int r = helper_find(c->kind->argv[0], path, size);
+	const bool own = c->kind->own;
+	int r = own ? -ENOENT : helper_find(c->kind->argv[0], path, size);
 
 	c->argv = c->kind->argv;
-	if (r != -ENOENT || !c->kind->own_argv[0])
+	if (r != -ENOENT || !(own || c->kind->own_argv[0]))
 		return r;
-	c->argv = c->kind->own_argv;
+	if (!own)
+		c->argv = c->kind->own_argv;
 	snprintf(path, size, OURSELVES);
 	return 0;
 }
@@ -109,8 +111,8 @@ int collector_spawn(struct collector *collector)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	autofree char **env = helper_environ(tool_environ, NULL);
-	char *argv[ARRAY_SIZE(collector->kind->argv) + 2] = { NULL };
-	char interval[24], path[PATH_MAX];
+	char *argv[ARRAY_SIZE(collector->kind->argv) + 3] = { NULL };
+	char interval[24], pid[24], path[PATH_MAX];
 	pid_t parent = getpid();
 	int exec_fds[2], err = 0, r;
 	size_t argc = 0;
@@ -125,10 +127,15 @@ int collector_spawn(struct collector *collector)
 		return r;
 	util_close(&collector->stderr_fd);
 	collector->stderr_fd = stderr_file();
-	for (; argc < ARRAY_SIZE(argv) - 2 && collector->argv[argc]; argc++)
+	for (; argc < ARRAY_SIZE(argv) - 3 && collector->argv[argc]; argc++)
 		argv[argc] = (char *)collector->argv[argc];
 	snprintf(interval, sizeof(interval), "%llu", (unsigned long long)collector->interval_s);
-	argv[argc] = interval;
+	argv[argc++] = interval;
+	snprintf(pid, sizeof(pid), "%d", collector->job.pid);
+	if (collector->kind->own && collector->job.pid)
+		argv[argc] = pid;
+	else if (collector->kind->own)
+		argv[argc] = (char *)(collector->job.cgroup ?: "/");
 
 	if (pipe2(exec_fds, O_CLOEXEC) < 0)
 		return -errno;

@@ -311,7 +311,7 @@ const struct option_row start_options[] = {
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "best-effort", 0, NULL, "Go on when something cannot be traced", option_true, TO(best_effort),
 	  START_IN_CONFIG | START_BY_SERVICE },
-	{ "collectors", 0, "LIST", "Sample cpu,disk,gpu,gpu_dev (default: all); none", set_collectors, TO(collectors),
+	{ "collectors", 0, "LIST", "cpu,disk,gpu,gpu_dev,cgroup (default: all); none", set_collectors, TO(collectors),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "comm", 0, "GLOB", "Only threads whose name matches; !GLOB: others", add_comm, 0,
 	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },

@@ -199,6 +199,19 @@ static int prepare(struct session *session)
 	return 0;
 }
 
+/* The job whose cgroups are sampled: the workload, else the first process or cgroup that was named. */
+static struct collector_job job_of(const struct session *session)
+{
+	const struct targets *targets = &session->targets;
+	struct collector_job job = { .pid = session->workload.pid };
+
+	if (!job.pid && targets->n_roots)
+		job.pid = targets->roots[0].pid;
+	if (targets->cgroups.n)
+		job.cgroup = targets->cgroups.items[0].path.path;
+	return job;
+}
+
 /* Starts collectors and drain, turns hooks on, and adds targets. Returns 0 or -errno. */
 static int record(struct session *session)
 {
@@ -209,6 +222,7 @@ static int record(struct session *session)
 	session->drain.privileges = session->archiver.privileges = &session->privileges;
 	session->collectors.user = session->user.uid == 0 ? &session->nobody : &session->user;
 	session->collectors.each_ns = session->cfg->cpu_each_ns;
+	session->collectors.job = job_of(session);
 	session->collectors.split = session->split ? &session->drain.split : NULL;
 	session_files_of_user(session);
 	r = collectors_start(&session->collectors, session->cfg->collectors, session->cfg->interval_ns,

@@ -12,9 +12,9 @@
 #define BIN_NS (100 * NSEC_PER_MSEC)
 
 /* Columns of tools that name what a row measures (a CPU, a device), and columns that are neither name nor measure. */
-static const char *const names[] = { "CPU", "DEV",     "Device", "GPU", "IFACE", "INTR",
-				     "Idx", "command", "gpu",    "pid", NULL };
-static const char *const others[] = { "CLOCK", "Date", "TIME", "TIMESTAMP", "Time", "type", NULL };
+static const char *const names[] = { "CGROUP", "CPU", "DEV",     "Device", "GPU", "IFACE",
+				     "INTR",   "Idx", "command", "gpu",    "pid", NULL };
+static const char *const others[] = { "CLOCK", "Date", "LEVEL", "TIME", "TIMESTAMP", "Time", "type", NULL };
 
 static bool is_in(const char *const *list, const char *name)
 {

@@ -69,7 +69,7 @@ def main(folder, path):
     assert whose[0] == os.path.basename(os.path.realpath(folder)), whose
     # in the folder's name, bytes that no label can hold are replaced as the program does it
     files = {name[:-4]: rows(folder, name[:-4]) for name in os.listdir(folder)
-             if name.endswith(".out") and name[:-4] not in ("cpu", "disk", "gpu", "gpu_dev")}
+             if name.endswith(".out") and name[:-4] not in ("cpu", "disk", "cgroup", "gpu", "gpu_dev")}
     counted = {dict(k)["probe"]: v for k, v in series["dltraced_rows_total"].items()}
     for name, its in files.items():
         assert counted.pop(name, 0) == len(its), f"rows of {name}: not {len(its)}"

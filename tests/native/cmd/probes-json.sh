@@ -47,7 +47,7 @@ for probe in answer["probes"]:
             errors.append(f"{where}: a {column['type']} in {column['unit']}")
 if seen != set(TYPES):
     errors.append(f"no value of {set(TYPES) - seen}")
-if {c["file"] for c in answer["collectors"]} != {"cpu.out", "disk.out", "gpu.out", "gpu_dev.out"}:
+if {c["file"] for c in answer["collectors"]} != {"cpu.out", "disk.out", "cgroup.out", "gpu.out", "gpu_dev.out"}:
     errors.append(f"collectors: {answer['collectors']}")
 print("\n".join(errors))
 sys.exit(bool(errors))

@@ -225,7 +225,7 @@ static int start_logged(struct collectors *cs, const char *list, char *log, size
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-enum { CPU, DISK, GPU, GPU_DEV };
+enum { CPU, DISK, GPU, GPU_DEV, CGROUP };
 
 static const char mpstat_text[] = "Linux 6.8.0 (dgx) \t2026-11-21 \t_x86_64_\t(2 CPU)\n"
 				  "\n" CPU_HEADER CPU_ALL "03:04:45       0    1.00   99.00\n"
@@ -353,6 +353,19 @@ static void units_stand_once_and_the_command_may_hold_blanks(void **state)
 				  "T\tU\t20261121\t03:04:45\t1\t-\t-\t-\t-\n"
 				  "T\tU\t20261121\t03:04:46\t0\t4711\tC\t-\t\\077\n"
 				  "# Unable to determine the device handle for GPU 0: Lost\n");
+}
+
+/* Who may make cgroups chooses their names: none of them passes for a header, or for several columns. */
+static void paths_of_cgroups_stay_paths(void **state)
+{
+	autofree char *text = read_text(CGROUP, "# LEVEL SPAN_NS CGROUP\n0 - /\n1 5 /a LEVEL # b\n"
+						"# no sample: the kernel has not answered\n2 6 /a LEVEL # b/\"c\n");
+
+	assert_string_equal(text, "TIMESTAMP\tTIME\tLEVEL\tSPAN_NS\tCGROUP\n"
+				  "T\tU\t0\t-\t/\n"
+				  "T\tU\t1\t5\t/a\\040LEVEL\\040\\043\\040b\n"
+				  "# no sample: the kernel has not answered\n"
+				  "T\tU\t2\t6\t/a\\040LEVEL\\040\\043\\040b/\\042c\n");
 }
 
 static void rows_under_another_header_are_comments(void **state)
@@ -503,7 +516,7 @@ static void no_gpu_is_no_line(void **state)
 	assert_int_equal(count(log, "nvidia-smi not found"), collectors_vendor_there("", "0x10de"));
 	assert_int_equal(count(log, "mpstat"), 0); /* we sample in its place */
 	for (unsigned int i = 0; i < cs.n; i++)
-		assert_string_equal(cs.c[i].state, i <= DISK ? "running" : "not found");
+		assert_string_equal(cs.c[i].state, cs.c[i].kind->vendor ? "not found" : "running");
 	stop_and_free(&cs);
 }
 
@@ -571,6 +584,26 @@ static void without_sysstat_we_sample(void **state)
 	assert_int_equal(count(cpu, "\t0\t"), count(cpu, "\tall\t"));
 	assert_non_null(strstr(disk, "# dltraced disk 1 command=\"dltraced sample disk 1\"\n"
 				     "TIMESTAMP\tTIME\tDevice\tr/s\trMB/s\trrqm/s\t"));
+}
+
+/* No tool is looked for: a program of that name on PATH is not ours. The last sample comes when it is stopped. */
+static void cgroups_of_a_process_are_sampled(void **state)
+{
+	struct collectors cs = { .job.pid = getpid() };
+	autofree char *text = NULL;
+	char log[1024];
+
+	fake_tool("dltraced", "echo wrong; exec sleep 1000");
+	assert_int_equal(start_logged(&cs, "cgroup", log, sizeof(log)), 0);
+	assert_string_equal(log, "");
+	read_rows(&cs.c[0], 1);
+	stop_and_free(&cs);
+	assert_string_equal(cs.c[0].state, "stopped");
+	text = file_without_times("cgroup.out");
+	assert_ptr_equal(strstr(text, "# dltraced cgroup 1 command=\"dltraced sample cgroup 1\"\n"
+				      "TIMESTAMP\tTIME\tLEVEL\tSPAN_NS\tCPU_MAX\tCPU_NS\t"),
+			 text);
+	assert_non_null(strstr(text, "\nT\tU\t0\t-\t"));
 }
 
 static void tool_that_may_not_be_run_says_why(void **state)
@@ -818,6 +851,9 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "sample"))
 		return sample_run(argv[2], strtoull(argv[3], NULL, 10)) < 0;
 
+	if (argc == 5 && !strcmp(argv[1], "sample"))
+		return sample_cgroups_run(argv[4], strtoull(argv[3], NULL, 10)) < 0;
+
 	const struct CMUnitTest tests[] = {
 		TEST(header_goes_first_and_averages_are_comments),
 		TEST(arrival_in_pieces_changes_nothing),
@@ -826,6 +862,8 @@ int main(int argc, char **argv)
 		TEST(single_cpus_are_in_every_sample_up_to_128_of_them),
 		TEST(thinned_cpus_are_announced),
 		TEST(every_disk_of_every_table_is_a_row),
+		TEST(paths_of_cgroups_stay_paths),
+		TEST(cgroups_of_a_process_are_sampled),
 		TEST(units_stand_once_and_the_command_may_hold_blanks),
 		TEST(rows_under_another_header_are_comments),
 		TEST(overlong_lines_are_left_out),
