@@ -123,6 +123,72 @@ enum check_state check_tracefs(struct check *check)
 			   "not mounted: the hooks tp and kprobe need it");
 }
 
+/* Whether LIST, of words between commas or blanks, has WORD. */
+static bool list_has(const char *list, const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (const char *at = list; *at; at += strspn(at, ", \n")) {
+		const size_t n = strcspn(at, ", \n");
+
+		if (n == len && !memcmp(at, word, n))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* Whether the cgroup of LINE, "ID:CONTROLLERS:PATH" of /proc/self/cgroup, has numbers of CONTROLLER, of v1 V1. */
+static bool line_has(const struct check *check, const struct cgroup_mounts *mounts, char *line, const char *controller,
+		     const char *v1)
+{
+	const char *id = strsep(&line, ":"), *controllers = line ? strsep(&line, ":") : NULL;
+	struct cgroup_list list = {};
+	bool has = controllers && list_has(controllers, v1);
+
+	for (unsigned int i = 0; line && !has && i < mounts->n; i++) {
+		autofree char *path = NULL, *text = NULL;
+
+		if (mounts->items[i].hierarchy || strcmp(id, "0") || cgroup_append(&list, &mounts->items[i], line) < 0)
+			continue;
+		path = util_fmt("%s/cgroup.controllers", list.items[list.n - 1].dir);
+		text = path ? read_text(check, path) : NULL;
+		has = text && list_has(text, controller);
+	}
+	cgroup_list_free(&list);
+	return has;
+}
+
+/* What cgroup.out would lack of a job that is in our own cgroup. */
+static void put_cgroup_values(struct check *check, const struct cgroup_mounts *mounts, const char *own)
+{
+	static const char *const controllers[][2] = { { "cpu", "cpu" }, { "memory", "memory" }, { "io", "blkio" } };
+	static const char need[] = "cgroup.out";
+	autofree char *pressure = read_text(check, "/proc/pressure/io");
+	char lacks[64] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++) {
+		autofree char *text = strdup(own);
+		char *rest = text, *line;
+		bool has = false;
+
+		while (!has && rest && (line = strsep(&rest, "\n")))
+			has = line_has(check, mounts, line, controllers[i][0], controllers[i][1]);
+		if (!has)
+			snprintf(lacks + strlen(lacks), sizeof(lacks) - strlen(lacks), "%s%s", lacks[0] ? ", " : "",
+				 controllers[i][0]);
+	}
+	if (lacks[0])
+		check_lacks(check, need, CHECK_NOTE,
+			    "systemd: Delegate=yes, or CPUAccounting=, MemoryAccounting=, IOAccounting=",
+			    "no numbers of %s: the cgroup has no such controller%s", lacks,
+			    pressure ? "" : "; no pressure either (psi=1)");
+	else if (!pressure)
+		check_lacks(check, need, CHECK_NOTE, "boot with psi=1", "no pressure: this kernel does not measure it");
+	else
+		check_put(check, need, CHECK_OK, "CPU time, memory, I/O and pressure");
+}
+
 enum check_state check_cgroups(struct check *check)
 {
 	static const char need[] = "cgroups";
@@ -134,6 +200,8 @@ enum check_state check_cgroups(struct check *check)
 		for (unsigned int i = 0; i < m.n; i++)
 			v1 += m.items[i].hierarchy != 0;
 		v2 = m.n - v1;
+		if (m.n)
+			put_cgroup_values(check, &m, own);
 		cgroup_mounts_free(&m);
 	}
 	if (check->no_proc)
@@ -226,7 +294,7 @@ enum check_state check_collectors(struct check *check)
 		char path[PATH_MAX];
 		bool found;
 
-		if (!strcmp(name, before))
+		if (collector_kinds[i].own || !strcmp(name, before))
 			continue;
 		before = name;
 		found = !helper_find(name, path, sizeof(path));

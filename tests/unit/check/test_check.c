@@ -271,6 +271,31 @@ static const struct check_row *row_of(const char *need)
 	return NULL;
 }
 
+/* Controllers of v2 are those of our own cgroup, of v1 those that are mounted. */
+static void what_cgroups_have_no_numbers_of(void **state)
+{
+	static const char v1[] = "30 20 0:25 / /c/cpu rw - cgroup cgroup rw,cpu\n";
+	static const char v2[] = "31 20 0:26 / /c/unified rw - cgroup2 cgroup2 rw\n";
+	autofree char *both = util_fmt("%s%s", v1, v2);
+
+	tree_put("proc/self/cgroup", "4:cpu:/\n0::/a\n");
+	tree_put("proc/self/mountinfo", both);
+	check_cgroups(new_check());
+	assert_int_equal(row_of("cgroup.out")->state, CHECK_NOTE);
+	assert_non_null(strstr(row_of("cgroup.out")->found, "no numbers of memory, io:"));
+	assert_non_null(strstr(row_of("cgroup.out")->found, "no pressure"));
+	tree_put("c/unified/a/cgroup.controllers", "cpuset memory io\n");
+	check_cgroups(new_check());
+	assert_int_equal(row_of("cgroup.out")->state, CHECK_NOTE);
+	assert_non_null(strstr(row_of("cgroup.out")->found, "no pressure"));
+	tree_put("proc/pressure/io", "some avg10=0.00 total=0\n");
+	check_cgroups(new_check());
+	assert_int_equal(row_of("cgroup.out")->state, CHECK_OK);
+	tree_put("c/unified/a/cgroup.controllers", "cpuset iox\n");
+	check_cgroups(new_check());
+	assert_non_null(strstr(row_of("cgroup.out")->found, "no numbers of memory, io:"));
+}
+
 static void tools_with_their_versions(void **state)
 {
 	path_is_the_trees();
@@ -479,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(btf_is_there_or_the_option_is_named),
 		IN_TREE(cgroups_by_version),
+		IN_TREE(what_cgroups_have_no_numbers_of),
 		IN_TREE(clock_source_is_fast_or_slow),
 		IN_TREE(container_engines_that_are_found),
 		IN_TREE(everything_lacks),
