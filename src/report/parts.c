@@ -20,6 +20,7 @@
 #include "report/files/streams.h"
 #include "report/files/uses.h"
 #include "report/gpu/gpus.h"
+#include "report/limits/cgroups.h"
 #include "report/memory/accesses.h"
 #include "report/memory/allocs.h"
 #include "report/memory/memory_map.h"
@@ -186,6 +187,7 @@ const struct report_part *const report_parts[] = {
 	&report_cache_part,
 	&report_meta_part,
 	&report_syscalls_part,
+	&report_cgroups_part,
 	&report_allocs_part,
 	&report_accesses_part, /* counts what alloc.out has in use */
 	&report_uses_part,

@@ -264,6 +264,7 @@ struct report {
 	struct report_cache *cache; /* the page cache by file */
 	struct report_meta *meta; /* calls about metadata */
 	struct report_syscalls *syscalls; /* all calls, where they were traced */
+	struct report_cgroups *cgroups; /* of the job, by samples */
 	struct report_failed *failed; /* calls and processes that failed */
 	struct report_hang *hang; /* the waits at the end */
 	struct report_allocs *allocs; /* memory that programs allocated */

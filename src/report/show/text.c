@@ -301,6 +301,7 @@ const struct view_section report_sections[] = {
 	{ &view_running },
 	{ &view_running_waits },
 	{ &view_network },
+	{ &view_cgroups },
 	{ &view_disks },
 	{ &view_disk_ops },
 	{ &view_causes },

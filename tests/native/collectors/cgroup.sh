@@ -74,6 +74,11 @@ near "throttled" "$(sum THROTTLED_NS "$cpu")" $ns
 near "times" "$(sum THROTTLED "$cpu")" $(($(of nr_throttled "$cpu/cpu.stat") - times))
 equal "quota" "$(col cgroup CPU_MAX "CGROUP == \"/${cpu##*/}\"" | sort -u)" "$(awk -v ms=$ms 'BEGIN { printf "%.3f\n", ms / 100 }')"
 "$DLT" validate "$t" >valid || fail "validate: $(cat valid)"
+from=0
+equal "throttled, in the report" "$("$DLT" report --json "$t" | python3 -c 'import json, sys
+print(sum(row["throttled_ns"] or 0 for row in json.load(sys.stdin)["cgroups"]))')" "$(sum THROTTLED_NS "$cpu")"
+"$DLT" report --full "$t" >full || fail "report: status $?"
+grep -q '^  CPU: cpu.max 0.[0-9]* CPUs, throttled .* s in .* % of its periods' full || fail "the report has no quota: $(cat full)"
 
 # --- a limit of memory ----------------------------------------------------------------------------
 
@@ -92,6 +97,8 @@ near "refaults" "$(sum REFAULT_FILE "$memory")" $(($(refaults) - before))
 near "times at the limit" "$(sum MAX_EVENTS "$memory")" $(($(hits) - had))
 equal "limit" "$(col cgroup MEM_MAX "CGROUP == \"/${memory##*/}\"" | sort -u)" 33554432
 [ "$(col cgroup MEM_BYTES "CGROUP == \"/${memory##*/}\"" | sort -n | tail -n 1)" -gt 30000000 ] || fail "memory in use: $(rows cgroup)"
+"$DLT" report --full "$t" >full || fail "report: status $?"
+grep -q '^  memory: .* % of memory.max (32.0 MiB), .* refaults/s' full || fail "the report has no limit of memory: $(cat full)"
 umount disk && mnt=''
 
 # --- bytes of a disk ------------------------------------------------------------------------------
