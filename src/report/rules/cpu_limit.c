@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/limits/cgroups.h"
 #include "report/rules/rules_impl.h"
 #include "report/scan/model.h"
 
@@ -74,4 +75,5 @@ void rules_show_cpu_quota(struct report *report, struct finding *finding)
 	if (least)
 		finding_add(finding, "when the job began its quota was %.4g of %" PRIu64 " CPUs, by %s of cgroup %s",
 			    least_cpus, report->manifest.cpus, least->file, least->cgroup);
+	rules_show_cgroups(report, finding, report_cgroup_throttled, report_cgroup_cpu_text);
 }

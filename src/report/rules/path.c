@@ -9,6 +9,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/files/peers.h"
+#include "report/limits/cgroups.h"
 #include "report/path/path.h"
 #include "report/rules/rules_impl.h"
 #include "report/rules/shares.h"
@@ -114,6 +115,7 @@ static void show_reclaims(struct report *report, struct finding *finding)
 {
 	finding_add(finding, "the limit of memory made its threads free pages %s times, %s pages in all",
 		    FMT_COUNT(report->why->reclaims.cgroup.n), FMT_COUNT(report->why->reclaims.cgroup.pages));
+	rules_show_cgroups(report, finding, report_cgroup_full, report_cgroup_memory_text);
 }
 
 static uint64_t at_a_limit(const struct shares *shares, const struct cause *cause)

@@ -77,13 +77,11 @@ OF_PATH(own_writes, "own-writes", "The job waited for reads behind its own write
 	"Write checkpoints and logs to another disk, less often, or while nothing is read.");
 OF_PATH(memory_limit, "memory-limit",
 	"The job's memory limit kept its data out of the page cache, and it read it again",
-	"storage-read where the limit of a cgroup made threads free memory, 20 times or more, and 0.3 of the bytes "
-	"from disk came more than once",
+	"storage-read of bytes that a cgroup's limit of memory made the job read again",
 	"Give the job more memory (docker --memory, resources.limits.memory, memory.max), or let it need less: the "
 	"limit counts the page cache, too.");
 OF_PATH(disk_saturated, "disk-saturated", "A disk was at its limit, also while samples were decoded",
-	"time in which a disk had requests, 0.6 or more, if it moves no more with several of them than with one; where "
-	"the largest cause is decode-cpu, and smaller",
+	"time in which a disk had requests, if it moves no more with several of them than with one",
 	"Keep the data on a faster disk, or in memory, or read fewer bytes: smaller samples, a denser format. Faster "
 	"decoding or more workers hardly help.");
 OF_PATH(log_sync, "log-sync", "The job waited for small writes to reach the disk, one by one",

@@ -16,8 +16,9 @@
 
 #define LEAST_UNSEEN 0.1 /* of the time: if more waits are not seen, the job may have waited for data in these */
 
-const struct rule *const rules_tables[] = { rules_of_waits,   rules_of_access, rules_of_calls,   rules_of_disks,
-					    rules_of_sharing, rules_of_steps,  rules_of_workers, NULL };
+const struct rule *const rules_tables[] = { rules_of_waits,   rules_of_access,  rules_of_calls,
+					    rules_of_disks,   rules_of_sharing, rules_of_steps,
+					    rules_of_workers, rules_of_limits,  NULL };
 
 void finding_add(struct finding *finding, const char *fmt, ...)
 {

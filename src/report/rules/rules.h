@@ -86,7 +86,7 @@ struct rules {
 
 /* Each table ends with a rule without a code, and is in the file of its name. */
 extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_disks[], rules_of_sharing[],
-	rules_of_steps[], rules_of_workers[];
+	rules_of_steps[], rules_of_workers[], rules_of_limits[];
 /* All tables of rules, that of waits first; ends with NULL. */
 extern const struct rule *const rules_tables[];
 /* The answers when no rule of waits fires, and when the job hardly waited: what it did instead. */

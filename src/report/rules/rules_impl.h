@@ -64,6 +64,10 @@ void rules_show_own_writes(struct report *report, struct finding *finding);
 void rules_show_gpu(struct report *report, struct finding *finding);
 /* Shows who has limited the CPUs that the job may use (cpu_limit.c). */
 void rules_show_cpu_limit(struct report *report, struct finding *finding);
+struct report_cgroup;
+/* Adds a line for each of the job's cgroups that has REACHED a limit, with its TEXT, by the samples of cgroup.out. */
+void rules_show_cgroups(struct report *report, struct finding *finding, bool (*reached)(const struct report_cgroup *),
+			const char *(*text)(const struct report_cgroup *, char *, size_t));
 /* Shows the smallest quota of the job's cgroups, as far as the trace has it (cpu_limit.c). */
 void rules_show_cpu_quota(struct report *report, struct finding *finding);
 /* Returns how long of WALL_NS a disk was at its limit, if that is most of it, else 0 (saturated.c); shows that disk. */

@@ -36,6 +36,7 @@ enum trace_file {
 	NET,
 	SOCKETS,
 	META_SUMS,
+	CGROUPS,
 	TRACE_FILES
 };
 
@@ -72,6 +73,8 @@ static const char *const trace_columns[TRACE_FILES] = {
 		    "\tPEER_PID\tSPAN_NS\tRECEIVED\tSENT\tCONNECT_NS\tFIRST_NS\tRESENT",
 	[META_SUMS] = "meta_sums 1\nTIMESTAMP\tTIME\tPID\tCOMM\tFUNC\tREQUEST\tSPAN_NS\tCOUNT\tFAILED\tERRNO"
 		      "\tTIME_NS\tMAX_NS\tDIR",
+	[CGROUPS] = "cgroup 1\nTIMESTAMP\tTIME\tLEVEL\tSPAN_NS\tCPU_MAX\tPERIODS\tTHROTTLED\tTHROTTLED_NS\tMEM_BYTES"
+		    "\tMEM_MAX\tREFAULT_FILE\tMAX_EVENTS\tMEM_SOME_NS\tMEM_FULL_NS\tIO_SOME_NS\tIO_FULL_NS\tCGROUP",
 };
 static const char *const trace_names[TRACE_FILES] = {
 	[PIDS] = "pids.out",
@@ -93,6 +96,7 @@ static const char *const trace_names[TRACE_FILES] = {
 	[NET] = "net.out",
 	[SOCKETS] = "sockets.out",
 	[META_SUMS] = "meta_sums.out",
+	[CGROUPS] = "cgroup.out",
 };
 
 /* Adds a row that ends at END after the begin, in ns. */

@@ -161,6 +161,22 @@ static void the_smallest_quota_is_shown(void **state)
 		      "cpu-quota", 50, "its quota was 1.5 of 8 CPUs, by cpu.max of cgroup /a");
 }
 
+/* Each of the job's cgroups whose quota was used up has its line; one that has a quota and did not reach it has none.
+ */
+static void a_used_up_quota_has_its_path(void **state)
+{
+	put(CGROUPS, LIFE, "0\t2000000000\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t/");
+	put(CGROUPS, LIFE, "1\t2000000000\t1.500\t20\t10\t970000000\t-\t-\t-\t-\t-\t-\t-\t-\t/user.slice");
+	put(CGROUPS, LIFE, "2\t2000000000\t4.000\t20\t0\t0\t-\t-\t-\t-\t-\t-\t-\t-\t/user.slice/job");
+	{
+		struct report *r = waits_for_quota(LIMIT("/user.slice", "cpu.max", "150000 100000"));
+
+		assert_false(has_evidence(r, "/user.slice/job"));
+		expect_answer(r, "cpu-quota", 50,
+			      "cgroup /user.slice: cpu.max 1.5 CPUs, throttled 970 ms in 50.0 % of its periods");
+	}
+}
+
 static void a_quota_of_v1_has_its_period_apart(void **state)
 {
 	expect_answer(waits_for_quota(
@@ -920,6 +936,50 @@ static void a_limit_of_memory_makes_it_read_again(void **state)
 	expect_answer(reads_again(30, "cgroup"), "memory-limit", 57, "free pages 30 times, 1920 pages");
 }
 
+static void a_limit_of_memory_has_its_path(void **state)
+{
+	put(CGROUPS, LIFE, "1\t2000000000\t-\t-\t-\t-\t50331648\t52428800\t1000\t3\t-\t-\t-\t-\t/job");
+	expect_answer(reads_again(30, "cgroup"), "memory-limit", 57,
+		      "cgroup /job: 96 % of memory.max (50.0 MiB), 500 refaults/s");
+}
+
+static bool has_fact(const struct report *r, const char *code, const char *text)
+{
+	const struct rules *rules = r->why->rules;
+
+	for (unsigned int i = rules->n; i < rules->n + rules->n_facts; i++)
+		if (!strcmp(rules->found[i].rule->code, code))
+			return rules->found[i].n && strstr(rules->found[i].evidence[0], text);
+	return false;
+}
+
+/* Above a tenth of the time, of the job's cgroup; the machine's is no matter. */
+static void pressure_is_a_fact(void **state)
+{
+	struct report *r;
+
+	put(CGROUPS, LIFE, "0\t2000000000\t-\t-\t-\t-\t-\t-\t-\t-\t900000000\t900000000\t900000000\t900000000\t/");
+	put(CGROUPS, LIFE, "1\t2000000000\t-\t-\t-\t-\t-\t-\t-\t-\t300000000\t220000000\t190000000\t190000000\t/job");
+	r = waits_for(1200 * MS, (struct put_wait){ NET });
+	assert_true(has_fact(r, "memory-pressure",
+			     "cgroup /job: a thread of it waited in 15.0 % of the time, all that could "
+			     "run in 11.0 %"));
+	assert_false(has_fact(r, "io-pressure", ""));
+	report_free(r);
+}
+
+static void the_machines_pressure_is_no_fact(void **state)
+{
+	struct report *r;
+
+	put(CGROUPS, LIFE, "0\t2000000000\t-\t-\t-\t-\t-\t-\t-\t-\t900000000\t900000000\t900000000\t900000000\t/");
+	put(CGROUPS, LIFE, "1\t2000000000\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t/job");
+	r = waits_for(1200 * MS, (struct put_wait){ NET });
+	assert_false(has_fact(r, "memory-pressure", ""));
+	assert_false(has_fact(r, "io-pressure", ""));
+	report_free(r);
+}
+
 static void a_full_machine_is_no_limit(void **state)
 {
 	expect_answer(reads_again(30, "machine"), "storage-read", 60, "reading from disk");
@@ -1100,6 +1160,7 @@ int main(void)
 		IN_TREE(a_quota_is_no_contention),
 		IN_TREE(a_quota_of_v1_has_its_period_apart),
 		IN_TREE(a_quota_that_is_not_known_is_not_shown),
+		IN_TREE(a_used_up_quota_has_its_path),
 		IN_TREE(the_smallest_quota_is_shown),
 		IN_TREE(a_thread_that_loses_its_cpu_has_no_quota),
 		IN_TREE(a_job_that_may_not_use_all_cpus_is_at_that_limit),
@@ -1172,6 +1233,9 @@ int main(void)
 		IN_TREE(reads_wait_behind_writes_of_the_job),
 		IN_TREE(a_few_bytes_keep_no_disk_busy),
 		IN_TREE(a_limit_of_memory_makes_it_read_again),
+		IN_TREE(a_limit_of_memory_has_its_path),
+		IN_TREE(pressure_is_a_fact),
+		IN_TREE(the_machines_pressure_is_no_fact),
 		IN_TREE(a_full_machine_is_no_limit),
 		IN_TREE(a_few_pages_are_no_limit),
 		IN_TREE(a_disk_at_its_limit_sets_the_pace),
