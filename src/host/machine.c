@@ -179,10 +179,31 @@ static void put_entries(struct json *json, const char *key, const char *dir,
 	free(entries);
 }
 
+/*
+ * Puts the NUMA node of the DEVICE, or of the nearest device above it that has one: disks hang below their controllers.
+ * Where the firmware does not say, it is -1, and there is no member.
+ */
+static void put_node(struct json *json, const char *device)
+{
+	char path[PATH_MAX], value[24];
+	char *slash = realpath(device, path) ? strrchr(path, '/') : NULL;
+
+	for (; slash && slash != path; slash = strrchr(path, '/')) {
+		autofree char *file = util_fmt("%s/numa_node", path);
+
+		if (file && util_read_line(file, value, sizeof(value)) == 0) {
+			if (isdigit((unsigned char)value[0]))
+				json_u64(json, "numa_node", strtoull(value, NULL, 10));
+			return;
+		}
+		*slash = '\0';
+	}
+}
+
 /* Loop devices without a file, zram and card readers without a medium have size 0. */
 static void put_disk(struct json *json, const char *block, const char *name)
 {
-	autofree char *dir = util_fmt("%s/%s", block, name);
+	autofree char *dir = util_fmt("%s/%s", block, name), *device = util_fmt("%s/%s/device", block, name);
 	char path[PATH_MAX], size[32];
 
 	snprintf(path, sizeof(path), "%s/%s/size", block, name);
@@ -192,12 +213,29 @@ static void put_disk(struct json *json, const char *block, const char *name)
 	json_object(json, NULL);
 	json_str(json, "name", name);
 	put_facts(json, dir, disk_facts, ARRAY_SIZE(disk_facts));
+	if (device)
+		put_node(json, device);
 	json_end(json);
 }
 
+/* Interfaces without a device are bridges, tunnels and the like. */
+static void put_nic(struct json *json, const char *net, const char *name)
+{
+	autofree char *device = util_fmt("%s/%s/device", net, name);
+
+	if (!device || access(device, F_OK) < 0)
+		return;
+	json_object(json, NULL);
+	json_str(json, "name", name);
+	put_node(json, device);
+	json_end(json);
+}
+
+/* GPUS is proc/driver/nvidia/gpus below the root, which has the PCI devices, too. */
 static void put_gpu(struct json *json, const char *gpus, const char *name)
 {
 	autofree char *dir = util_fmt("%s/%s", gpus, name);
+	autofree char *device = util_fmt("%s/../../../../sys/bus/pci/devices/%s", gpus, name);
 	autofree char *text = dir ? read_text(dir, "information", TEXT_MAX) : NULL;
 
 	json_object(json, NULL);
@@ -208,6 +246,8 @@ static void put_gpu(struct json *json, const char *gpus, const char *name)
 		if (find_value(text, gpu_facts[i].label, value, sizeof(value)))
 			json_str(json, gpu_facts[i].key, value);
 	}
+	if (device)
+		put_node(json, device);
 	json_end(json);
 }
 
@@ -337,6 +377,7 @@ void machine_put(struct json *json, const char *root)
 {
 	autofree char *block = util_fmt("%s/sys/block", root);
 	autofree char *vm = util_fmt("%s/proc/sys/vm", root);
+	autofree char *net = util_fmt("%s/sys/class/net", root);
 
 	put_facts(json, root, machine_facts, ARRAY_SIZE(machine_facts));
 	put_cpus(json, root);
@@ -351,6 +392,8 @@ void machine_put(struct json *json, const char *root)
 	}
 	if (block)
 		put_entries(json, "disks", block, put_disk);
+	if (net)
+		put_entries(json, "nics", net, put_nic);
 	put_mounts(json, root);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/util.h"
@@ -99,6 +100,59 @@ static void disks_in_order_with_their_queues(void **state)
 	       "      \"rotational\": true,\n"
 	       "      \"scheduler\": \"none\",\n"
 	       "      \"size_bytes\": 4096\n"
+	       "    }\n"
+	       "  ]");
+}
+
+/* PATH, a link of the tree to the folder TARGET in it. */
+static void put_link(const char *path, const char *target)
+{
+	autofree char *link = tree_path(path), *folder = util_fmt("%s/%s", tree, target);
+
+	assert_int_equal(symlink(folder, link), 0);
+}
+
+/* The node is that of the device, or of the controller above it; -1 says nothing, whatever is above. */
+static void devices_have_their_numa_nodes(void **state)
+{
+	tree_put("sys/devices/pci0/numa_node", "7\n");
+	tree_put("sys/devices/pci0/0000:01:00.0/numa_node", "1\n");
+	tree_put("sys/devices/pci0/0000:01:00.0/nvme/nvme0/model", "fast\n");
+	tree_put("sys/devices/pci0/0000:02:00.0/numa_node", "-1\n");
+	tree_put("sys/devices/pci0/0000:02:00.0/virtio3/vendor", "x\n");
+	tree_put("sys/devices/pci0/0000:07:00.0/numa_node", "3\n");
+	tree_put("sys/block/nvme0n1/size", "8\n");
+	put_link("sys/block/nvme0n1/device", "sys/devices/pci0/0000:01:00.0/nvme/nvme0");
+	tree_put("sys/block/vda/size", "8\n");
+	put_link("sys/block/vda/device", "sys/devices/pci0/0000:02:00.0/virtio3");
+	tree_put("sys/class/net/lo/mtu", "65536\n");
+	put_link("sys/class/net/eth2/device", "sys/devices/pci0/0000:07:00.0");
+	put_link("sys/class/net/eth10/device", "sys/devices/pci0/0000:02:00.0");
+	put_link("sys/bus/pci/devices/0000:07:00.0", "sys/devices/pci0/0000:07:00.0");
+	tree_put("proc/driver/nvidia/gpus/0000:07:00.0/power", "?\n");
+	expect("      {\n"
+	       "        \"bus\": \"0000:07:00.0\",\n"
+	       "        \"numa_node\": 3\n"
+	       "      }\n");
+	expect("\"disks\": [\n"
+	       "    {\n"
+	       "      \"name\": \"nvme0n1\",\n"
+	       "      \"model\": \"fast\",\n"
+	       "      \"size_bytes\": 4096,\n"
+	       "      \"numa_node\": 1\n"
+	       "    },\n"
+	       "    {\n"
+	       "      \"name\": \"vda\",\n"
+	       "      \"size_bytes\": 4096\n"
+	       "    }\n"
+	       "  ],\n"
+	       "  \"nics\": [\n"
+	       "    {\n"
+	       "      \"name\": \"eth2\",\n"
+	       "      \"numa_node\": 3\n"
+	       "    },\n"
+	       "    {\n"
+	       "      \"name\": \"eth10\"\n"
 	       "    }\n"
 	       "  ]");
 }
@@ -233,6 +287,7 @@ int main(void)
 		IN_TREE(cpus_and_memory),
 		IN_TREE(dirty_bytes_wait_or_are_on_their_way),
 		IN_TREE(disks_in_order_with_their_queues),
+		IN_TREE(devices_have_their_numa_nodes),
 		IN_TREE(disks_that_hold_nothing_are_no_disks),
 		IN_TREE(gpus_and_their_driver),
 		IN_TREE(leaves_out_what_is_not_there),
