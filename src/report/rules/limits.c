@@ -81,7 +81,7 @@ const struct rule rules_of_limits[] = {
 	  .size = size_of_memory,
 	  .is_fact = true,
 	  .evidence = show_memory,
-	  .advice = "More memory." },
+	  .advice = "Give the job more memory, or let it need less." },
 	{ .code = "io-pressure",
 	  .title = "All of the job waited for I/O",
 	  .number = "I/O's PSI full, likewise",
@@ -91,6 +91,6 @@ const struct rule rules_of_limits[] = {
 	  .size = size_of_io,
 	  .is_fact = true,
 	  .evidence = show_io,
-	  .advice = "Read ahead; faster disks." },
+	  .advice = "Read ahead, or use a faster disk." },
 	{ .code = NULL },
 };
