@@ -10,13 +10,15 @@
 #include "stats/top.h"
 
 #define SOCKETS_MAX (1U << 18)
+#define PORTS 65536U
 #define HOST_BEGIN " (" /* between a peer's address and its host's name */
 
 /* A socket: the peer that it belongs to, and what its last row says. */
 struct peer_socket {
 	uint64_t peer; /* a hash of its name; 0: no row of it was read */
 	uint64_t connect_ns, first_ns, resent;
-	bool has_connect, has_first, datagrams;
+	uint32_t port; /* its own; 0: none is known */
+	bool has_connect, has_first, datagrams, has_peer;
 };
 
 static int part_new(struct report *r, const struct report_options *o)
@@ -78,6 +80,21 @@ static uint64_t hash_of(const char *name)
 	return hash ?: 1;
 }
 
+/* Returns the port of "ADDRESS:PORT"; 0: there is none. */
+static uint32_t port_of(struct reader_field address)
+{
+	uint32_t port = 0;
+	size_t at = address.len;
+
+	while (at && address.p[at - 1] >= '0' && address.p[at - 1] <= '9')
+		at--;
+	if (!at || address.p[at - 1] != ':')
+		return 0;
+	for (; at < address.len && port < PORTS; at++)
+		port = 10 * port + (uint32_t)(address.p[at] - '0');
+	return port < PORTS ? port : 0;
+}
+
 /* A later row of a socket has more: its peer is that of the last one. */
 static bool take_socket(struct scan *scan, void *own)
 {
@@ -99,6 +116,8 @@ static bool take_socket(struct scan *scan, void *own)
 	socket->has_first = scan_u64(scan, COL_FIRST_NS, &socket->first_ns);
 	socket->resent = scan_number(scan, COL_RESENT);
 	socket->datagrams = scan_is(scan, COL_TYPE, "dgram");
+	socket->port = port_of(scan_field(scan, COL_LOCAL));
+	socket->has_peer = !is_empty(scan_field(scan, COL_PEER));
 	peer = table_get(&peers->peers, socket->peer);
 	if (peer && !*peer->name) {
 		snprintf(peer->name, sizeof(peer->name), "%s", name);
@@ -146,6 +165,13 @@ void report_peers_named(const struct report_peers *peers,
 	}
 }
 
+bool report_peer_is_client(const struct report_peers *peers, const char *name)
+{
+	const struct report_peer *peer = peers ? table_find(&peers->peers, hash_of(name)) : NULL;
+
+	return peer && peer->accepted > 0;
+}
+
 bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid)
 {
 	const struct peer_socket *socket = table_find(&peers->sockets, fid);
@@ -185,6 +211,25 @@ static bool take_calls(struct scan *scan, void *own)
 	return true;
 }
 
+/* A stream that has no peer, and a port, listens there: others with this port are those that it has accepted. */
+static void find_clients(struct report_peers *peers)
+{
+	autofree bool *listens = calloc(PORTS, sizeof(*listens));
+
+	for (uint32_t i = 0; listens && i < peers->sockets.n; i++) {
+		const struct peer_socket *socket = table_at(&peers->sockets, i);
+
+		listens[socket->port] |= !socket->has_peer && !socket->datagrams;
+	}
+	for (uint32_t i = 0; listens && i < peers->sockets.n; i++) {
+		const struct peer_socket *socket = table_at(&peers->sockets, i);
+		struct report_peer *peer = peer_of(peers, socket);
+
+		if (peer && socket->has_peer && !socket->datagrams && socket->port && listens[socket->port])
+			peer->accepted++;
+	}
+}
+
 static void part_read(struct report *r)
 {
 	struct report_peers *peers = r->peers;
@@ -200,6 +245,7 @@ static void part_read(struct report *r)
 		if (peer)
 			socket_add(peer, socket);
 	}
+	find_clients(peers);
 	scan_walk(r->folder, "net", &calls);
 }
 

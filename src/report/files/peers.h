@@ -18,6 +18,7 @@ struct report_peer {
 	char name[PEER_NAME_MAX]; /* escaped as in sockets.out; "": all the others */
 	char family[16];
 	uint64_t sockets, connects, resent;
+	uint64_t accepted; /* of the sockets: it is a client of theirs */
 	uint64_t received, sent; /* bytes */
 	uint64_t calls, again, failed, time_ns, max_ns;
 	uint64_t connect_ns, connected; /* the connects that waited */
@@ -39,6 +40,8 @@ const char *report_peer_of(const struct report_peers *peers, uint64_t fid);
 /* Calls FN with the address of each peer whose host has a name, and what the peer is called with that. */
 void report_peers_named(const struct report_peers *peers,
 			void (*fn)(void *ctx, const char *address, size_t len, const char *name), void *ctx);
+/* Whether the peer called NAME is one whose connections the job has accepted. */
+bool report_peer_is_client(const struct report_peers *peers, const char *name);
 /* Whether socket FID is known, and one of datagrams. */
 bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid);
 

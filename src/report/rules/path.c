@@ -158,6 +158,29 @@ static uint64_t of_uploads(const struct shares *shares, const struct cause *caus
 	return sent >= UPLOAD_LEAST && sent / UPLOADS >= received ? shares_ns(shares, cause) : 0;
 }
 
+/*
+ * A server's loop waits in epoll for all its clients, in whose hands it is how much there is to do. Ranks accept
+ * connections of others, too, and loaders those of their trainer: they work for one job.
+ */
+static uint64_t of_clients(const struct shares *shares, const struct cause *cause)
+{
+	const struct report *report = shares->report;
+	const struct report_path_root *root = shares->root;
+	const struct report_proc *proc = table_find(&report->procs, root->pid);
+	uint64_t ns = 0;
+
+	if (shares_train(shares) || (proc && proc->rank[0]))
+		return 0;
+	for (uint32_t i = 0; i < root->sums.n; i++) {
+		const struct path_leaf *leaf = &root->sums.v[i].leaf;
+		const char *peer = path_name_text(&report->path->names, leaf->detail);
+
+		if (leaf->kind == PATH_NETWORK && peer && report_peer_is_client(report->peers, peer))
+			ns += root->sums.v[i].ns;
+	}
+	return (double)ns >= MOST * (double)shares_path_ns(shares, cause) ? shares_ns(shares, cause) : 0;
+}
+
 /* A sync for each file or two, and not one file synced again and again. */
 static uint64_t of_many_files(const struct shares *shares, const struct cause *cause)
 {
@@ -234,6 +257,7 @@ static const struct variant {
 	{ "storage-read", &rule_memory_limit, short_of_memory, show_reclaims, WITH_CAUSE },
 	{ "storage-read", &rule_storage_at_limit, at_a_limit, rules_show_saturated, WITH_CAUSE },
 	{ "decode-cpu", &rule_disk_saturated, behind_decoding, rules_show_saturated, ALONE },
+	{ "network-read", &rule_no_requests, of_clients, NULL, WITH_CAUSE },
 	{ "network-read", &rule_network_write, of_uploads, NULL, WITH_CAUSE },
 	{ "log-sync", &rule_file_syncs, of_many_files, NULL, WITH_CAUSE },
 	{ "cpu-contention", &rule_cpu_others, behind_others, show_cpu_use, WITH_CAUSE },

@@ -88,7 +88,7 @@ OF_PATH(log_sync, "log-sync", "The job waited for small writes to reach the disk
 	"waits for writes and syncs, where less than 64 KiB are written for each sync",
 	"Sync a log once for many lines, from a thread of its own, or not at all.");
 OF_PATH(no_requests, "no-requests", "The job is a server, and waited for clients",
-	"waits for connections, in accept and accept4",
+	"waits for clients: of a trainer or a rank only in accept",
 	"It is not what makes them slow: trace the clients, or send it more at a time.");
 OF_PATH(rate_limit, "rate-limit", "The job waited for workers that slept",
 	"time in which processes that serve others slept until a time",

@@ -101,7 +101,7 @@ extern const struct rule rule_too_short, rule_part_too_short, rule_failed, rule_
 extern const struct rule *const rules_answers[];
 /* storage-read, where the disk was at its limit: its advice is another one. */
 extern const struct rule rule_own_writes, rule_memory_limit, rule_disk_saturated, rule_storage_at_limit;
-extern const struct rule rule_cpu_others, rule_file_syncs, rule_network_write;
+extern const struct rule rule_cpu_others, rule_file_syncs, rule_network_write, rule_no_requests;
 /* cpu-limit: what has limited the CPUs is said of it. */
 extern const struct rule rule_cpu_limit, rule_cpu_quota;
 /* What a GPU's samples make of the job's own work: that it sets the pace, or that the GPU waits for it. */

@@ -64,6 +64,26 @@ static void what_is_sent_is_no_data_to_prefetch(void **state)
 		      "network-write", 60, "sending over the network: 10.0.0.5:514");
 }
 
+/* The job listens at LISTENS; one end of a connection is 10.0.0.5:9000, and its own one is OWN. */
+static struct report *serves(unsigned int listens, unsigned int own)
+{
+	put(SOCKETS, 50 * MS, "10\t10\tpython\t6\topen\tinet\tstream\ttcp\t0.0.0.0:%u\t-\t-\t-\t1\t0\t0\t-\t-\t0",
+	    listens);
+	put(SOCKETS, 50 * MS,
+	    "10\t10\tpython\t7\topen\tinet\tstream\ttcp\t10.0.0.1:%u\t10.0.0.5:9000\t-\t-\t1\t0\t0\t-\t-\t0", own);
+	return waits_for(1200 * MS, (struct put_wait){ .call = "epoll_wait", .by = "net", .peer = "10.0.0.5:9000" });
+}
+
+static void a_loop_that_serves_waits_for_clients(void **state)
+{
+	expect_answer(serves(8080, 8080), "no-requests", 60, "10.0.0.5:9000");
+}
+
+static void a_server_may_wait_for_another_one(void **state)
+{
+	expect_answer(serves(8080, 51000), "network-read", 60, "10.0.0.5:9000");
+}
+
 /* A peer that has taken SENT bytes, and given RECEIVED. */
 static void put_exchange(uint64_t sent, uint64_t received)
 {
@@ -1152,6 +1172,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_server_has_its_name),
 		IN_TREE(a_server_beside_the_job_has_its_address),
+		IN_TREE(a_loop_that_serves_waits_for_clients),
+		IN_TREE(a_server_may_wait_for_another_one),
 		IN_TREE(what_is_sent_is_no_data_to_prefetch),
 		IN_TREE(an_answer_to_an_upload_is_awaited),
 		IN_TREE(three_times_as_much_sent_is_no_upload),
