@@ -34,6 +34,7 @@
 
 #define TEXT_ROWS 20 /* processes in a block, without a terminal */
 #define SUMS_MAX 1000 /* a terminal has fewer rows */
+#define FAILED_MAX 256
 #define COMM_MAX TEXT_ESCAPED_MAX(64)
 
 static volatile sig_atomic_t interrupted;
@@ -70,6 +71,7 @@ struct frame {
 	struct call calls[LIVE_CALLS_MAX];
 	struct region regions[LIVE_REGIONS_MAX];
 	unsigned int n_sums, n_calls, n_regions;
+	char failed[FAILED_MAX]; /* "ENOSPC 5, EMFILE 64": calls since the trace began; "": none */
 	struct sum *sum; /* that is being read; NULL: no room for it */
 	struct call *call; /* likewise */
 	struct region *region;
@@ -144,6 +146,16 @@ static void on_open(struct frame *f, const char *path, const char *text)
 		f->call = f->n_calls < LIVE_CALLS_MAX ? &f->calls[f->n_calls++] : NULL;
 }
 
+/* Adds NAME, of an error, and how many calls have failed by it. Both are another process's words. */
+static void add_failed(struct frame *frame, const char *name, const char *number, size_t len)
+{
+	const size_t used = strlen(frame->failed);
+
+	if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == strlen(name) && strspn(number, "0123456789") == len)
+		snprintf(frame->failed + used, sizeof(frame->failed) - used, "%s%s %.*s", used ? ", " : "", name,
+			 (int)len, number);
+}
+
 static void on_value(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 	struct frame *frame = ctx;
@@ -154,10 +166,15 @@ static void on_value(void *ctx, const char *path, enum json_event event, const c
 		{ "running[].", of_call, frame->call },
 		{ "", of_frame, frame },
 	};
+	static const char of_failed[] = "failed_calls.";
 	const struct json_place *place;
 
 	if (event == JSON_OPEN) {
 		on_open(frame, path, text);
+		return;
+	}
+	if (event == JSON_WORD && !strncmp(path, of_failed, strlen(of_failed))) {
+		add_failed(frame, path + strlen(of_failed), text, len);
 		return;
 	}
 	place = json_place_of(places, &path);
@@ -329,6 +346,8 @@ static void print_head(FILE *out, const struct watch *watch)
 	/* the name is whole: it is the argument of stop and mark */
 	fprintf(out, "%s%s%s\n", name, watch->width && strlen(name) + 2 + strlen(state) > watch->width ? "\n" : "  ",
 		state);
+	if (*frame->failed)
+		fprintf(out, "failed: %s\n", frame->failed);
 	fprintf(out, "%7s %-15s %8s %10s %11s %10s %5s %7s\n", "PID", "COMM", "CALLS/S", "READ_MiB/S", "WRITE_MiB/S",
 		"DISK_MiB/S", "DISK%", "P99_MS");
 }
@@ -363,7 +382,8 @@ static void print_frame(FILE *out, const struct watch *watch, const struct recen
 {
 	const struct frame *frame = &watch->frame;
 	unsigned int calls = MIN(frame->n_calls, rows / 3), regions = MIN(frame->n_regions, rows / 6);
-	unsigned int others = calls + regions + (regions ? 2 : 0) + 5, left = rows > others ? rows - others : 1;
+	unsigned int others = calls + regions + (regions ? 2 : 0) + 5 + !!*frame->failed,
+		     left = rows > others ? rows - others : 1;
 
 	print_head(out, watch);
 	fprintf(out, "%7s %-15s", "all", "");

@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "drain/rows/failed_calls.h"
 #include "drain/rows/live.h"
 #include "drain/rows/regions.h"
 #include "session/state.h"
@@ -81,6 +82,16 @@ static void put_region(struct json *json, const struct live_region *region, uint
 	json_end(json);
 }
 
+/* The errors of calls that failed since the trace began, as far as there are any. */
+static void put_failed(struct json *json, const struct failed_calls *failed)
+{
+	json_object(json, "failed_calls");
+	for (unsigned int i = 0; i < FAILED_CALLS_ERRORS; i++)
+		if (util_counted(&failed->n[i]))
+			json_u64(json, failed_calls_errors[i].name, util_counted(&failed->n[i]));
+	json_end(json);
+}
+
 static void put_view(struct session *session, struct json *json, const struct live_view *view)
 {
 	char path[PATH_MAX];
@@ -96,6 +107,7 @@ static void put_view(struct session *session, struct json *json, const struct li
 	json_u64(json, "interval_ms", (view->to_ns - view->from_ns) / NSEC_PER_MSEC);
 	json_u64(json, "processes_alive", tracer_live(&session->tracer));
 	json_u64(json, "processes_with_calls", view->processes);
+	put_failed(json, &session->drain.decode.failed_calls);
 	json_object(json, "all");
 	put_numbers(json, &view->all);
 	json_array(json, "processes");

@@ -161,6 +161,7 @@ void session_metrics_write(struct session *session)
 	char folder[PATH_MAX];
 	struct metrics_now now = { .counts = &session->status.counts,
 				   .rows = session->metrics,
+				   .failed = &session->drain.decode.failed_calls,
 				   .paused = session->folder.paused };
 	struct session_writing *writing = &session->metrics_writing;
 	int wait_ms = session_has_ended(session) ? WAIT_END_MS : WAIT_MS;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "dlt/dlt.h"
 #include "dlt/files.h"
+#include "drain/rows/failed_calls.h"
 #include "drain/rows/rollup.h"
 #include "host/untraced.h"
 #include "trace/clock.h"
@@ -51,6 +52,7 @@ struct decode {
 	struct rollup *rollup; /* --keep sums, else NULL */
 	probe_mask summed; /* mask of the probes whose rows it takes */
 	probe_mask observed; /* of the probes whose rows are operations */
+	struct failed_calls failed_calls;
 	struct metrics *metrics; /* --metrics-file, else NULL: the control plane's */
 	struct lives *lives; /* a client watches, else NULL: the drain's */
 	const struct drain_stage *const *stages; /* ended by NULL; NULL: none */

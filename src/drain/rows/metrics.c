@@ -11,6 +11,7 @@
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
 #include "drain/rows/counts.h"
+#include "drain/rows/failed_calls.h"
 #include "drain/rows/rollup.h"
 #include "trace/probe.h"
 
@@ -83,7 +84,6 @@ void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *re
 	    (probe == DLT_mmap && rec->func == DLT_MMAP_SNAPSHOT))
 		return;
 	hist_count(&m->calls[probe], rec->lat_ns);
-	metrics_failed_row(m->failed, probe, rec);
 	if (probe == DLT_bio)
 		disk_row(m, (const void *)rec);
 	else if (probe == DLT_vfs_rw)
@@ -265,8 +265,8 @@ static void put_calls(struct put *put)
 	put_u64(put, NULL, NULL, util_counted(&m->fetched_bytes));
 	put_head(put, "dltraced_failed_calls_total", "counter",
 		 "Calls of the target that failed by a full disk, a limit or a broken disk, by their error.");
-	for (unsigned int i = 0; i < METRICS_ERRORS; i++)
-		put_u64(put, "error", metrics_errors[i].name, util_counted(&m->failed[i]));
+	for (unsigned int i = 0; i < FAILED_CALLS_ERRORS; i++)
+		put_u64(put, "error", failed_calls_errors[i].name, util_counted(&put->now->failed->n[i]));
 }
 
 /* Numbers of the trace as a whole, at this moment. */

@@ -12,10 +12,10 @@
 
 #include "dlt/bio.h"
 #include "dlt/dlt.h"
-#include "drain/rows/metrics_failed.h"
 #include "trace/probe_mask.h"
 
 struct counts;
+struct failed_calls;
 
 #define METRICS_BOUNDS 25 /* 1 us to 100 s, in steps of 2 to 2.5 */
 #define METRICS_DISKS_MAX 64 /* the last stands for all later ones */
@@ -38,7 +38,6 @@ struct metrics {
 	struct metrics_hist calls[DLT_PROBES];
 	uint64_t read_bytes, written_bytes; /* by rows of vfs_rw */
 	uint64_t fetched_bytes; /* DISK_BYTES of them */
-	uint64_t failed[METRICS_ERRORS]; /* calls, by their error */
 	struct metrics_disk disks[METRICS_DISKS_MAX];
 	unsigned int n_disks; /* released: those below are named */
 };
@@ -52,6 +51,7 @@ struct metrics_now {
 	const struct counts *counts;
 	probe_mask probes; /* mask: series are there from the start, of those with rows too */
 	const struct metrics *rows;
+	const struct failed_calls *failed;
 	bool tracing, paused; /* paused: below --min-free */
 	uint64_t start_ns; /* of tracing, since the epoch; 0: it has not begun */
 	uint64_t end_ns; /* likewise; 0: it goes on */

@@ -13,7 +13,7 @@ import probes
 
 SUMS = ("calls", "failed", "read_bytes", "written_bytes", "fetched_bytes", "file_reads", "disk_reads", "latency_sum_ns")
 KEYS = ["name", "pid", "phase", "elapsed_ms", "rows", "lost", "interval_ms", "processes_alive", "processes_with_calls",
-        "all", "processes", "regions", "running", "path"]
+        "failed_calls", "all", "processes", "regions", "running", "path"]
 
 
 def frames(path):

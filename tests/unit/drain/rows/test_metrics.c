@@ -16,12 +16,14 @@
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
 #include "drain/rows/counts.h"
+#include "drain/rows/failed_calls.h"
 #include "session/state.h"
 #include "temp.h"
 #include "trace/probe_mask.h"
 
 static struct metrics m;
 static struct counts counts;
+static struct failed_calls failed;
 static char *text;
 
 static void put(const char *trace, const char *experiment)
@@ -32,6 +34,7 @@ static void put(const char *trace, const char *experiment)
 		.folder = "/f",
 		.counts = &counts,
 		.rows = &m,
+		.failed = &failed,
 		.probes = PROBE_BIT(DLT_vfs_rw) | PROBE_BIT(DLT_bio),
 	};
 	size_t len;
@@ -53,6 +56,7 @@ static int clear(void **state)
 {
 	memset(&m, 0, sizeof(m));
 	memset(&counts, 0, sizeof(counts));
+	memset(&failed, 0, sizeof(failed));
 	return 0;
 }
 
@@ -65,6 +69,7 @@ static void read_row(uint64_t lat_ns, int64_t returned, int64_t disk_bytes)
 		.dir = DLT_RW_R,
 	};
 
+	failed_calls_row(&failed, DLT_vfs_rw, &rec.hdr);
 	metrics_row(&m, DLT_vfs_rw, &rec.hdr);
 }
 

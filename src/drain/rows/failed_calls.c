@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "drain/rows/metrics_failed.h"
+#include "drain/rows/failed_calls.h"
 
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/util.h"
 #include "dlt/close.h"
@@ -15,28 +14,22 @@
 
 #define ERRNO_MAX 4095 /* MAX_ERRNO: larger negative numbers are addresses, or no result */
 
-const struct metrics_error metrics_errors[METRICS_ERRORS] = {
+const struct failed_calls_error failed_calls_errors[FAILED_CALLS_ERRORS] = {
 	{ EDQUOT, "EDQUOT" }, { EFBIG, "EFBIG" },   { EIO, "EIO" },     { EMFILE, "EMFILE" }, { ENFILE, "ENFILE" },
 	{ ENOMEM, "ENOMEM" }, { ENOSPC, "ENOSPC" }, { EROFS, "EROFS" }, { ESTALE, "ESTALE" },
 };
 
-/* Where a call's result is in its record; 0: the probe has none. */
-static const uint16_t results[DLT_PROBES] = {
+const uint16_t failed_calls_results[DLT_PROBES] = {
 	[DLT_close] = offsetof(struct dlt_close, ret), [DLT_create_del] = offsetof(struct dlt_create_del, ret),
 	[DLT_mmap] = offsetof(struct dlt_mmap, ret),   [DLT_open] = offsetof(struct dlt_open, ret),
 	[DLT_sync] = offsetof(struct dlt_sync, ret),   [DLT_vfs_rw] = offsetof(struct dlt_vfs_rw, returned),
 };
 
-void metrics_failed_row(uint64_t n[METRICS_ERRORS], unsigned int probe, const struct dlt_hdr *rec)
+void failed_calls_count(struct failed_calls *failed, int64_t result)
 {
-	int64_t result;
-
-	if (!results[probe])
+	if (result < -ERRNO_MAX)
 		return;
-	memcpy(&result, (const char *)rec + results[probe], sizeof(result));
-	if (result >= 0 || result < -ERRNO_MAX)
-		return;
-	for (unsigned int i = 0; i < METRICS_ERRORS; i++)
-		if (result == -metrics_errors[i].nr)
-			util_count(&n[i], 1);
+	for (unsigned int i = 0; i < FAILED_CALLS_ERRORS; i++)
+		if (result == -failed_calls_errors[i].nr)
+			util_count(&failed->n[i], 1);
 }
