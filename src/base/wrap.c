@@ -34,6 +34,30 @@ static size_t clip(const char *s, size_t bytes, unsigned int columns, unsigned i
 	return at;
 }
 
+/* Whether S, LEN bytes long, is a unit behind a number, with any punctuation at its end. */
+static bool is_unit(const char *s, size_t len)
+{
+	static const char *const units[] = { "%", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB" };
+
+	while (len && strchr("),;:.", s[len - 1]))
+		len--;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (strlen(units[i]) == len && memcmp(units[i], s, len) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the length of the word that TEXT begins with: a number keeps its unit, where a line of MOST has room. */
+static size_t word_of(const char *text, size_t most)
+{
+	const size_t len = strcspn(text, " "), next = text[len] ? strcspn(text + len + 1, " ") : 0;
+
+	if (len && next && len + 1 + next <= most && text[len - 1] >= '0' && text[len - 1] <= '9' &&
+	    is_unit(text + len + 1, next))
+		return len + 1 + next;
+	return len;
+}
+
 static void put_words(FILE *out, const char *text, unsigned int indent, unsigned int width)
 {
 	unsigned int column = indent;
@@ -41,7 +65,7 @@ static void put_words(FILE *out, const char *text, unsigned int indent, unsigned
 
 	width = MAX(width, indent + LEAST);
 	while (*text) {
-		size_t word = strcspn(text, " "), part;
+		size_t word = word_of(text, width - indent), part;
 		unsigned int used;
 
 		clip(text, word, UINT32_MAX, &used);

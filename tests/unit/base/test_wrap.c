@@ -33,6 +33,14 @@ static void lines_break_at_blanks(void **state)
 	becomes("one  two", 0, 80, "one two\n");
 }
 
+static void a_number_keeps_its_unit(void **state)
+{
+	becomes("it had (45.0 %) of it", 0, 13, "it had\n(45.0 %) of\nit\n");
+	becomes("for 1.5 s, then", 0, 7, "for\n1.5 s,\nthen\n");
+	becomes("of 3 sets", 0, 6, "of 3\nsets\n");
+	becomes("a 5 MiB", 0, 4, "a 5\nMiB\n"); /* unless no line has room for both */
+}
+
 static void words_that_fit_no_line_are_cut(void **state)
 {
 	becomes("abcdefgh", 1, 5, " abcd\n efgh\n");
@@ -73,6 +81,7 @@ int main(void)
 		cmocka_unit_test(a_shell_takes_words_as_they_are),
 		cmocka_unit_test(an_end_is_in_words),
 		cmocka_unit_test(characters_are_columns_and_controls_are_escaped),
+		cmocka_unit_test(a_number_keeps_its_unit),
 		cmocka_unit_test(lines_break_at_blanks),
 		cmocka_unit_test(words_that_fit_no_line_are_cut),
 	};
