@@ -15,7 +15,7 @@
 #include "trace/outdir.h"
 
 static const struct exporter *const formats[] = {
-	&export_csv, &export_folded, &export_ndjson, &export_perfetto, &export_pfw, &export_sqlite,
+	&export_csv, &export_fio, &export_folded, &export_ndjson, &export_perfetto, &export_pfw, &export_sqlite,
 };
 
 const struct exporter *export_find(const char *name)

@@ -139,6 +139,7 @@ static inline bool export_is_unknown(struct reader_field v)
 	return v.len == 1 && v.p[0] == '?';
 }
 
-extern const struct exporter export_csv, export_folded, export_ndjson, export_perfetto, export_pfw, export_sqlite;
+extern const struct exporter export_csv, export_fio, export_folded, export_ndjson, export_perfetto, export_pfw,
+	export_sqlite;
 
 #endif

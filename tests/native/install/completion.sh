@@ -49,7 +49,7 @@ offers open,-vfs_rw dltraced start -P open,-v
 offers cpu,disk dltraced start --collectors = cpu,d
 offers $'auto\nfentry\nkprobe\ntracepoint' dltraced start --backend ''
 offers $'gzip\nzstd' dltraced start --compress =
-offers $'csv\nduckdb\nfolded\nndjson\nparquet\nperfetto\npfw\nsqlite' dltraced export --format ''
+offers $'csv\nduckdb\nfio\nfolded\nndjson\nparquet\nperfetto\npfw\nsqlite' dltraced export --format ''
 offers csv dltraced export --format = c
 offers new dltraced start --container ne
 offers_too root dltraced start --user roo
