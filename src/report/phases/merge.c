@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Phases for a small picture: short ones of a name that lie close together become one. */
+/* Phases for a small picture: each once, and short ones of a name that lie close together become one. */
 #include "report/phases/phases.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 
+#define SAME 0.8 /* of the longer one: two sources tell of the same phase */
 #define CELLS 2048 /* of all the time that they take: a shorter phase is less than a pixel */
 
 /* The state of merging: the last phase in the list of each name, or of each kind and source. */
@@ -58,6 +59,40 @@ static bool put(struct merging *merging, const struct phase *phase)
 	return true;
 }
 
+/* Returns the one in LANE, which is in order, that begins last before AT_NS; NULL: none does. */
+static const struct phase *phase_at(const struct phase_list *lane, uint64_t at_ns)
+{
+	uint32_t low = 0, high = lane->n;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (lane->v[middle].begin_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &lane->v[low - 1] : NULL;
+}
+
+/*
+ * Whether the best source of PHASE's kind has the phase, too: a program that logs its epochs counts them as it likes,
+ * and PyTorch's regions from 0.
+ */
+static bool is_again(const struct phases *p, const struct phase *phase)
+{
+	const struct phase_list *lane = &p->lanes[p->names[phase->name].kind];
+	const struct phase *best = phase_at(lane, phase->begin_ns + (phase->end_ns - phase->begin_ns) / 2);
+	uint64_t begin_ns, end_ns, longer_ns;
+
+	if (!best || p->names[best->name].source == p->names[phase->name].source)
+		return false;
+	begin_ns = MAX(best->begin_ns, phase->begin_ns);
+	end_ns = MIN(best->end_ns, phase->end_ns);
+	longer_ns = MAX(best->end_ns - best->begin_ns, phase->end_ns - phase->begin_ns);
+	return end_ns > begin_ns && (double)(end_ns - begin_ns) >= SAME * (double)longer_ns;
+}
+
 static bool merge(struct merging *m)
 {
 	const struct phase_list *all = &m->p->all;
@@ -65,7 +100,7 @@ static bool merge(struct merging *m)
 	memset(m->last, 0, MAX(m->p->n_names, PHASE_KINDS * PHASE_SOURCES) * sizeof(*m->last));
 	m->n = 0;
 	for (uint32_t i = 0; i < all->n; i++)
-		if (!put(m, &all->v[i]))
+		if (!is_again(m->p, &all->v[i]) && !put(m, &all->v[i]))
 			return false;
 	return true;
 }

@@ -491,6 +491,30 @@ static void what_is_too_short_to_be_seen_is_merged(void **state)
 	phases_free(p);
 }
 
+/* Regions have a warm-up, the first epoch of the log, but for a few seconds, and half of its second one. */
+static void what_two_sources_have_is_seen_once(void **state)
+{
+	struct phases *p = phases_new();
+	autofree struct phase_seen *v = NULL;
+	uint32_t n = 0, logged = 0;
+
+	phases_add(p, PHASE_MLLOG, "epoch", 1000 * S, 1100 * S, false);
+	phases_add(p, PHASE_MLLOG, "epoch", 1100 * S, 1200 * S, false);
+	phases_add(p, PHASE_REGIONS, "epoch", 1004 * S, 1098 * S, false);
+	phases_add(p, PHASE_REGIONS, "epoch", 900 * S, 990 * S, false);
+	phases_add(p, PHASE_REGIONS, "epoch", 1100 * S, 1150 * S, false);
+	assert_int_equal(phases_close(p, 0), 0);
+	v = phases_visible(p, 100, &n);
+	assert_int_equal(n, 4);
+	for (uint32_t i = 0; i < n; i++)
+		if (p->names[v[i].phase.name].source == PHASE_MLLOG) {
+			assert_int_equal(v[i].phase.begin_ns, 1100 * S);
+			logged++;
+		}
+	assert_int_equal(logged, 1);
+	phases_free(p);
+}
+
 /* A thousand names, all at the same time. */
 static void names_beyond_number_are_one_of_their_kind(void **state)
 {
@@ -547,6 +571,7 @@ int main(void)
 		cmocka_unit_test(a_marked_phase_is_not_inferred),
 		cmocka_unit_test(what_is_too_short_to_be_seen_is_merged),
 		cmocka_unit_test(names_beyond_number_are_one_of_their_kind),
+		cmocka_unit_test(what_two_sources_have_is_seen_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
