@@ -198,7 +198,9 @@ static int take_transfer(struct fio_export *fio, unsigned int host, const struct
 		fio->read_bytes += bytes;
 		fio->disk_bytes += MIN(disk, bytes);
 	}
-	return res ?: put(fio, log, end_ns - lat_ns, file, reads ? "read" : "write", offset, bytes);
+	if (!res)
+		res = put(fio, log, end_ns - lat_ns, file, reads ? "read" : "write", offset, bytes);
+	return res;
 }
 
 static int take_close(struct fio_export *fio, unsigned int host, const struct reader_field field[PARTS],
@@ -314,7 +316,10 @@ static int end(struct export *export)
 
 	for (uint32_t i = 0; i < fio->logs.n && !res; i++)
 		res = flush(fio, table_at(&fio->logs, i));
-	res = res ?: put_job(export, fio) ?: put_files(export, fio);
+	if (!res)
+		res = put_job(export, fio);
+	if (!res)
+		res = put_files(export, fio);
 	if (fio->left_out)
 		log_warn("fio: %" PRIu64 " calls are left out, of more threads or files than fit", fio->left_out);
 	if (fio->read_bytes && (double)fio->disk_bytes < MOSTLY * (double)fio->read_bytes)
