@@ -53,7 +53,7 @@ struct fio_export {
 	struct table logs, files, opens;
 	uint64_t first_ns; /* when the first call began */
 	uint64_t read_bytes, disk_bytes;
-	uint64_t left_out; /* calls of threads without a log */
+	uint64_t left_out; /* rows of threads and files without room */
 };
 
 enum part { TS, PID, TID, LAT, RW, RETURNED, OFFSET, DISK, FID, TYPE, PARTS };
@@ -234,9 +234,13 @@ static int take_row(struct export *export, const struct export_file *in, const s
 
 		field[i] = at ? export_field(in, row, at - 1) : reader_absent();
 	}
-	file = reader_u64(field[FID], &fid) && fid ? file_of(fio, host, fid) : NULL;
-	if (!file)
+	if (!reader_u64(field[FID], &fid) || !fid)
 		return 0;
+	file = file_of(fio, host, fid);
+	if (!file) {
+		fio->left_out++;
+		return 0;
+	}
 	if (!strcmp(in->table->name, "files")) {
 		file->regular = reader_is(field[TYPE], "reg");
 		file->fid = fid;
@@ -288,13 +292,31 @@ static int put_job(struct export *export, struct fio_export *fio)
 	return out_close(&export->out);
 }
 
+/* Returns how much the files that are read need, KiB. A damaged trace may have read at any offset. */
+static uint64_t kib_of_files(const struct fio_export *fio)
+{
+	uint64_t kib = 0;
+
+	for (uint32_t i = 0; i < fio->files.n; i++) {
+		const uint64_t end = ((const struct fio_file *)table_at(&fio->files, i))->end;
+
+		kib += MIN(end / 1024 + 1, INT64_MAX - kib);
+	}
+	return kib;
+}
+
 static int put_files(struct export *export, const struct fio_export *fio)
 {
-	int res = out_open_at(&export->out, fio->dirfd, "files.sh");
+	const uint64_t kib = kib_of_files(fio);
+	autofree char *head = util_fmt("#!/bin/sh\n# Makes the files that are read, in the current folder.\nset -e\n"
+				       "[ \"$(df -Pk . | awk 'END { print $4 }')\" -ge %" PRIu64 " ] ||\n"
+				       "\t{ echo \"the files need %" PRIu64 " KiB here\" >&2; exit 1; }\n",
+				       kib, kib);
+	int res = head ? out_open_at(&export->out, fio->dirfd, "files.sh") : -ENOMEM;
 
 	if (res < 0)
 		return res;
-	out_text(&export->out, "#!/bin/sh\n# Makes the files that are read, in the current folder.\nset -e\n");
+	out_text(&export->out, head);
 	for (uint32_t i = 0; i < fio->files.n; i++) {
 		const struct fio_file *file = table_at(&fio->files, i);
 		char line[LINE_BYTES];
@@ -321,7 +343,7 @@ static int end(struct export *export)
 	if (!res)
 		res = put_files(export, fio);
 	if (fio->left_out)
-		log_warn("fio: %" PRIu64 " calls are left out, of more threads or files than fit", fio->left_out);
+		log_warn("fio: %" PRIu64 " rows are left out, of more threads or files than fit", fio->left_out);
 	if (fio->read_bytes && (double)fio->disk_bytes < MOSTLY * (double)fio->read_bytes)
 		log_warn("fio: %.0f %% of the bytes came from the page cache: how fast these reads were says nothing "
 			 "about "

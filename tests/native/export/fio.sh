@@ -87,9 +87,17 @@ python3 sums.py "$t" >sums || fail "$(cat sums)"
 awk '$1 == "write" { exit !($2 >= 20 && $3 >= 600190) }' sums || fail "too few writes: $(cat sums)"
 ! grep -q 'a; b' out/* || fail "a name of the trace: $(grep 'a; b' out/*)"
 
+mkdir tried tiny
+mount -t tmpfs -o size=64k none tiny || fail "tmpfs"
+trap 'umount tiny; cleanup' EXIT
+! (cd tiny && sh ../out/files.sh 2>../err) || fail "the files have no room there"
+grep -Eqx 'the files need [0-9]+ KiB here' err || fail "no word on the room: $(cat err)"
+[ -z "$(ls tiny)" ] || fail "files where they have no room"
+(cd tried && sh ../out/files.sh) || fail "files.sh: status $?"
+[ "$(cat tried/* | wc -c)" -ge 600190 ] || fail "too few bytes are there to be read"
+
 if command -v fio >/dev/null; then
-	mkdir tried
-	(cd tried && sh ../out/files.sh && fio --output-format=json ../out/job.fio >../fio.json) || fail "fio: status $?"
+	(cd tried && fio --output-format=json ../out/job.fio >../fio.json) || fail "fio: status $?"
 	python3 - >replayed <<'PY' || fail "$(cat fio.json)"
 import json
 with open("fio.json", encoding="utf-8") as f:
