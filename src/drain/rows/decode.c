@@ -166,7 +166,8 @@ void decode_row(struct decode *decode, unsigned int probe, const struct dlt_hdr 
 		util_count(&decode->counts[probe].filtered, 1);
 		return;
 	}
-	failed_calls_row(&decode->failed_calls, probe, rec);
+	if (decode->cfg->probes & decode->observed & PROBE_BIT(probe))
+		failed_calls_row(&decode->failed_calls, probe, rec);
 	if (decode->metrics || decode->lives)
 		observe(decode, probe, rec);
 	if (decode->summed >> probe & 1)
