@@ -162,7 +162,7 @@ static void bound(struct path_polls *polls, uint32_t first)
 
 static bool is_network(const struct path_leaf *leaf)
 {
-	return leaf->kind == PATH_NETWORK || leaf->kind == PATH_NETWORK_SEND;
+	return path_kinds[leaf->kind].sum == TIMELINE_PATH_NETWORK;
 }
 
 /* A thread that waits for the network may serve it. It counts only while nobody else works for half of the time. */
