@@ -277,8 +277,6 @@ static void waits(struct filler *f, const struct report *r)
 	if (!w || !w->rules || !(w->window_ns > 0))
 		return;
 	put(f, "trainers waited", "%", percent(w->waited_ns, w->window_ns));
-	for (unsigned int s = 0; s < WHY_STATES && w->waited_ns > 0; s++)
-		put_of(f, "of that for", why_state_names[s], "%", percent(w->blame_ns[s], w->waited_ns));
 }
 
 /* Puts all phases of a name together. */

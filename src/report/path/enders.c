@@ -231,6 +231,7 @@ static const struct rule {
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_served, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, is_outside, PATH_OUTSIDE, OF_OTHER },
 	{ BIT(THREAD) | BIT(EXIT), STATE_ANY, NULL, PATH_SEVERAL, OF_CALL },
+	{ BIT(UNKNOWN), STATE_ANY, is_sleep, PATH_SLEEP, NO_DETAIL },
 	{ BY_ANY, STATE_ANY, NULL, PATH_UNKNOWN, OF_CALL },
 };
 

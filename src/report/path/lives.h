@@ -42,6 +42,7 @@ struct path_process {
 	uint32_t main, threads; /* its first thread, 0: not known; the newest one */
 	uint32_t name;
 	uint32_t born, program; /* its names when it was forked, and when it executed its last program; 0: never */
+	bool aside; /* it only runs the job's containers, or is outside of them */
 	uint32_t rank; /* 1 + its rank, by its environment, which those that it starts inherit; 0: it has none */
 };
 

@@ -109,9 +109,12 @@ static int read_waits(struct path_source *source)
 	struct scan_file *file = scan_file(source->report->folder, "waits");
 	const struct notes notes = report_notes(source->report);
 
-	walk_around(source->report, file, &taker, false);
-	scan_note_header(file, taker.bad_rows, &notes);
-	scan_note_error(file, &notes);
+	source->waits.there = !file->error;
+	if (source->waits.there) {
+		walk_around(source->report, file, &taker, false);
+		scan_note_header(file, taker.bad_rows, &notes);
+		scan_note_error(file, &notes);
+	}
 	report_note_count(source->report, "waits", source->waits.strangers, "row is", "rows are",
 			  "of threads that pids.out lacks, and left out");
 	if (source->waits.full)
@@ -162,6 +165,16 @@ static int read_shorts(struct path_source *source)
 	return path_shorts_end(&source->shorts);
 }
 
+static void set_aside(struct path_source *source)
+{
+	for (uint32_t i = 1; i < source->lives.n_processes; i++) {
+		struct path_process *process = &source->lives.process[i];
+		const struct report_proc *proc = table_find(&source->report->procs, process->pid);
+
+		process->aside = proc && proc->aside;
+	}
+}
+
 static int read_all(struct path_source *source)
 {
 	struct scan_taker taker = { .take = path_lives_take, .own = &source->lives },
@@ -171,6 +184,7 @@ static int read_all(struct path_source *source)
 	scan_walk_again(source->report->folder, "pids", &taker);
 	res = path_lives_end(&source->lives);
 	path_cpus_find(&source->lives, &source->report->manifest);
+	set_aside(source);
 	if (res == 0) {
 		path_loading_before(&source->lives, source->report);
 		res = read_waits(source);
@@ -357,9 +371,10 @@ static int ways_end(struct path_source *source, struct report_path *path)
 		struct path_sums *sums = &path->root[i].sums;
 
 		sums->chain = false;
-		path_way_end(&source->exposed[i], &source->lives, &epochs, i ? NULL : timeline, i ? NULL : &path->idle);
+		path_way_end(&source->exposed[i], &source->lives, &epochs,
+			     i ? (struct path_also){ 0 } : (struct path_also){ timeline, &path->idle, &path->workers });
 		sums->chain = true;
-		path_way_end(&source->chain[i], &source->lives, &epochs, NULL, NULL);
+		path_way_end(&source->chain[i], &source->lives, &epochs, (struct path_also){ 0 });
 		res = path_sums_end(sums);
 		if (res == 0 && i == 0)
 			res = path_idle_end(&path->idle, sums);
@@ -374,6 +389,7 @@ static void path_clear(struct report_path *path)
 	for (unsigned int i = 0; i < path->n; i++)
 		path_sums_free(&path->root[i].sums);
 	path_idle_free(&path->idle);
+	table_free(&path->workers);
 	path->graph = (struct path_graph){ .n_nodes = 0 };
 	path->n = 0;
 }
@@ -386,6 +402,7 @@ static int part_new(struct report *r, const struct report_options *o)
 	if (!r->path)
 		return -ENOMEM;
 	r->path->limits = o->path_limits ?: &path_limits_usual;
+	table_init_pids(&r->path->workers, sizeof(uint64_t), REPORT_PROCS_MAX);
 	path_names_init(&r->path->names);
 	r->also_fault = take_fault;
 	return 0;
@@ -405,10 +422,9 @@ static void part_begin(struct report *r)
 
 	if (!r->path)
 		return;
-	if (scan_file(r->folder, "waits")->error) {
-		scan_note_error(scan_file(r->folder, "waits"), &notes);
+	scan_note_error(scan_file(r->folder, "waits"), &notes);
+	if (scan_file(r->folder, "waits")->error && scan_file(r->folder, "sched")->error)
 		return;
-	}
 	r->path->source = source = source_new(r);
 	res = source ? read_all(source) : -ENOMEM;
 	if (res == 0 && !source->waits.full)

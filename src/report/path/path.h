@@ -13,6 +13,7 @@
 #include "report/path/roots.h"
 #include "report/path/spins.h"
 #include "report/path/sums.h"
+#include "stats/table.h"
 
 struct path_limits;
 struct path_source;
@@ -34,8 +35,9 @@ struct report_path {
 	struct path_slow_rank slow_rank; /* of the first root */
 	struct path_spin spin; /* likewise */
 	struct path_idle idle; /* likewise */
+	struct table workers; /* likewise: ns on the path, a uint64_t, of each process that serves others, by PID */
 	struct path_graph graph; /* of the path of the first root, and of all threads in its time */
-	unsigned int n; /* 0: not known, or no waits.out */
+	unsigned int n; /* 0: not known, or neither waits.out nor sched.out */
 	struct report_path_root {
 		uint32_t pid, name;
 		uint64_t begin_ns, end_ns;

@@ -51,6 +51,7 @@ int path_recent_open(struct path_recent **ret, int dirfd, uint64_t workload_pid)
 	recent->workload_pid = workload_pid;
 	path_names_init(&recent->names);
 	path_waits_init(&recent->waits, NULL, &recent->lives, path_limits_usual.waits);
+	recent->waits.there = true;
 	path_shorts_init(&recent->shorts, &recent->waits, path_limits_usual.shorts);
 	table_init(&recent->last, sizeof(uint64_t), PATH_LIVES_MAX);
 	res = path_lives_init(&recent->lives, &recent->names);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The threads whose time is explained, and when it begins and ends: the first process of the workload from its first
- * program on, as what is before is dltraced's own. Of a trace without a workload, each process whose parent is not of
- * the target, the longest first.
+ * program on, as what is before is dltraced's own. Of a trace without a workload, or where that one ended early or only
+ * runs the job's container, each process whose parent is no part of the job, or ended early, the longest first.
  */
 #ifndef REPORT_PATH_ROOTS_H
 #define REPORT_PATH_ROOTS_H

@@ -42,6 +42,7 @@ struct path_waits {
 	struct table files; /* enum path_file, uint8_t, by FID */
 	struct path_wait *v;
 	uint32_t n, max;
+	bool there; /* there is waits.out: a thread without a row waits for less than 1 ms */
 	bool full;
 	bool fuse; /* the job has files of FUSE */
 	uint64_t strangers; /* rows of threads that pids.out lacks */

@@ -160,6 +160,7 @@ static void between_of(struct path_walk *walk, uint32_t life, struct path_mix mi
 	const bool stacked = walk->on_stack[life];
 
 	if (!cut.whole) {
+		piece.leaf.kind = walk->waits->there ? PATH_CPU : PATH_UNKNOWN;
 		give(walk, piece);
 		return;
 	}

@@ -96,15 +96,14 @@ struct ending {
 	const struct path_way *way;
 	const struct path_lives *lives;
 	const struct path_epochs *epochs;
-	struct timeline *timeline;
-	struct path_idle *idle;
+	struct path_also also;
 };
 
 /* Adds a piece, cut where the job's phase changes. */
 static void add(const struct ending *ending, const struct path_leaf *leaf, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (ending->timeline && begin_ns < end_ns)
-		timeline_spread(ending->timeline, path_kinds[leaf->kind].sum, end_ns, end_ns - begin_ns,
+	if (ending->also.timeline && begin_ns < end_ns)
+		timeline_spread(ending->also.timeline, path_kinds[leaf->kind].sum, end_ns, end_ns - begin_ns,
 				end_ns - begin_ns);
 	while (begin_ns < end_ns) {
 		uint64_t until_ns;
@@ -113,8 +112,8 @@ static void add(const struct ending *ending, const struct path_leaf *leaf, uint6
 
 		until_ns = MIN(until_ns, end_ns);
 		sum = path_sums_add(ending->way->sums, leaf, begin_ns, until_ns, when);
-		if (ending->idle)
-			path_idle_add(ending->idle, sum, begin_ns, until_ns);
+		if (ending->also.idle)
+			path_idle_add(ending->also.idle, sum, begin_ns, until_ns);
 		begin_ns = until_ns;
 	}
 }
@@ -155,11 +154,23 @@ static void add_piece(const struct ending *ending, const struct path_way_piece *
 	add_loading(ending, piece->life, piece->leaf, at_ns, piece->end_ns);
 }
 
-void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs,
-		  struct timeline *timeline, struct path_idle *idle)
+static void add_worker(const struct ending *ending, const struct path_way_piece *piece)
 {
-	const struct ending ending = { way, lives, epochs, timeline, idle };
+	const bool serves = ending->also.workers && piece->leaf.role == PATH_WORKER;
+	uint64_t *ns =
+		serves ? table_get(ending->also.workers, path_lives_process(ending->lives, piece->life)->pid) : NULL;
 
-	for (uint32_t i = 0; i < way->n; i++)
+	if (ns)
+		*ns += piece->end_ns - piece->begin_ns;
+}
+
+void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs,
+		  struct path_also also)
+{
+	const struct ending ending = { way, lives, epochs, also };
+
+	for (uint32_t i = 0; i < way->n; i++) {
 		add_piece(&ending, &way->v[i]);
+		add_worker(&ending, &way->v[i]);
+	}
 }

@@ -30,8 +30,15 @@ void path_way_take(void *own, const struct path_piece *piece);
 int path_way_walked(struct path_way *way, uint32_t lives);
 /* A wait in this time was for a page of the file NAME, whatever the call was that needed it. */
 void path_way_fault(struct path_way *way, uint32_t life, uint64_t begin_ns, uint64_t end_ns, uint32_t name);
-/* Adds all pieces to the sums, as they have been cut, and to TIMELINE and IDLE, which may be NULL. */
+/* What the pieces of a way are added to besides its sums; each may be NULL. */
+struct path_also {
+	struct timeline *timeline;
+	struct path_idle *idle;
+	struct table *workers; /* uint64_t ns, by the PID of a process that serves others */
+};
+
+/* Adds all pieces to the sums, as they have been cut, and to ALSO. */
 void path_way_end(struct path_way *way, const struct path_lives *lives, const struct path_epochs *epochs,
-		  struct timeline *timeline, struct path_idle *idle);
+		  struct path_also also);
 
 #endif

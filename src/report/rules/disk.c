@@ -2,11 +2,14 @@
 /* The rules about page faults that waited for a disk, about memory, and about what else the disks were busy with. */
 #include "report/rules/rules_impl.h"
 
+#include <math.h>
+
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/disk/cache.h"
 #include "report/disk/causes.h"
 #include "report/disk/faults.h"
+#include "report/path/path.h"
 #include "report/scan/lookup.h"
 #include "report/why/reclaims.h"
 
@@ -39,12 +42,11 @@ static double calls_ns(const struct report *r)
 static struct finding_size size_of_faults(const struct report *r, double ns)
 {
 	const struct report_faults *f = faults(r);
-	const double faults_ns = (double)(f->file.ns + f->swap.ns), all_ns = faults_ns + (double)sums(r)->disk_reads_ns;
-	const double part = faults_ns > 0 ? MIN(ns / faults_ns, 1) : 0;
+	const double faults_ns = (double)(f->file.ns + f->swap.ns), part = faults_ns > 0 ? MIN(ns / faults_ns, 1) : 0;
+	const double whole = rules_path_part(r, 1ULL << PATH_DISK_FAULT, UINT32_MAX);
 
-	if (rules_know_all_waits(r) && all_ns > 0)
-		return rules_size_of_share(r,
-					   part * faults_ns / all_ns * r->why->blame_ns[WHY_DISK] / r->why->window_ns);
+	if (!isnan(whole))
+		return rules_size_of_share(r, part * whole);
 	return rules_size_of_life(r, part * (double)f->busy_ns);
 }
 
@@ -158,15 +160,16 @@ static double reclaim(const struct report *r)
 	return life_ns > 0 ? (double)m->busy_ns / life_ns : 0;
 }
 
-/* The cost: the main processes' own time in it, and the loaders' part of the time that these were waited for. */
+/* The cost: the main processes' own time in it, and the loaders' part of their time on the path. */
 static struct finding_size size_of_reclaim(const struct report *r)
 {
 	const struct why_reclaims *m = &r->why->reclaims;
 
-	if (!rules_know_all_waits(r))
+	const double served = rules_path_part(r, UINT64_MAX, 1U << PATH_WORKER);
+
+	if (isnan(served))
 		return rules_size_of_life(r, (double)m->busy_ns);
-	return rules_size_of_share(r, why_trainers_reclaim(m) +
-					      why_loaders_reclaim(m) * r->why->waited_ns / r->why->window_ns);
+	return rules_size_of_share(r, why_trainers_reclaim(m) + why_loaders_reclaim(m) * served);
 }
 
 static void show_reclaim_sum(struct finding *f, const char *why, const struct why_reclaim_sum *sum)

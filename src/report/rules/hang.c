@@ -89,10 +89,8 @@ bool hang_answer(const struct report *report, struct finding *answer)
 	if (!wait || report->only.path || (wait->pid != root->pid && !unanswered))
 		return false;
 	if (!hang_is_stuck(report->hang, wait)) {
-		if (unanswered) {
+		if (unanswered)
 			answer->rule = &rule_unsure;
-			answer->by_path = false; /* its evidence is more than that */
-		}
 		return false;
 	}
 	wall_ns = MAX(root->end_ns - root->begin_ns, 1);

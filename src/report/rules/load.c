@@ -3,7 +3,6 @@
 #include "report/rules/load.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +16,6 @@
 #include "report/why/overlap.h"
 #include "report/why/reclaims.h"
 #include "report/why/why_impl.h"
-
-const char *const why_state_names[WHY_STATES] = {
-	[WHY_DISK] = "disk", [WHY_CACHE] = "cache", [WHY_META] = "open",   [WHY_WRITE] = "write",
-	[WHY_CPU] = "cpu",   [WHY_RUNQ] = "runq",   [WHY_QUEUE] = "queue", [WHY_OTHER] = "other",
-};
 
 void why_note(struct why *w, const char *fmt, ...)
 {
@@ -70,32 +64,6 @@ void why_begin(struct report *report)
 	why->gpus = report->gpus;
 	note_gpus(why);
 	why_find_trainers(report);
-}
-
-/*
- * Reads how idle all CPUs were in the trainers' windows, which are known after the rows of calls: the mean of mpstat's
- * lines.
- */
-static void read_cpu_idle(struct report *report)
-{
-	struct scan s = { .report = report };
-	struct why *why = report->why;
-	uint64_t n = 0;
-	double sum = 0, v;
-
-	why->cpu_idle_percent = NAN;
-	if (!why->n_trainers || scan_begin(&s, report->folder, "cpu") < 0)
-		return;
-	while (scan_next(&s) > 0) {
-		if (!scan_is(&s, COL_CPU, "all") || !scan_has_number(&s, COL_TIMESTAMP) ||
-		    s.time_ns < why->trainer[0].begin_ns || s.time_ns > why->trainer[0].end_ns + NSEC_PER_SEC ||
-		    !scan_double(&s, COL_PERCENT_IDLE, &v))
-			continue;
-		sum += v;
-		n++;
-	}
-	if (n)
-		why->cpu_idle_percent = sum / (double)n;
 }
 
 /* Notes what the analysis leaves out because of the limits of memory. */
@@ -154,19 +122,16 @@ void why_end(struct report *report)
 	if (!why)
 		return;
 	why_find_saves(report);
-	read_cpu_idle(report);
 	why_files_end(report);
 	why_epochs_settle(report);
 	res = why->error < 0 ? why->error : why_walk(report);
 	end_calls(why);
 	if (res < 0)
 		why_note(why, "why the job waited could not be analyzed: %s", strerror(-res));
-	else
-		why_read_loader_sched(report);
 	why_read_reclaims(report);
 	why->overlaps = overlap_all(report, &why->n_overlaps);
 	why->accounts = account_all(report, &why->n_accounts);
-	why_blame(report);
+	why_sum_waits(report);
 	why_epochs_end(report);
 	note_bounds(why);
 	why->rules = rules_new(report);
@@ -207,9 +172,7 @@ void why_free(struct why *why)
 		spans_free(&why->trainer[i].calls);
 		spans_free(&why->trainer[i].waits);
 		spans_free(&why->trainer[i].io);
-		spans_free(&why->trainer[i].at_work);
 		spans_free(&why->trainer[i].saves);
-		free(why->trainer[i].own_samples);
 	}
 	for (unsigned int i = 0; i < why->n_notes; i++)
 		free(why->notes[i]);
@@ -221,7 +184,6 @@ void why_free(struct why *why)
 	free(why->files_rest);
 	table_free(&why->work);
 	table_free(&why->output);
-	table_free(&why->faults);
 	free(why->places);
 	free(why->epoch);
 	free(why);

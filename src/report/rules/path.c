@@ -17,7 +17,6 @@
 #include "report/why/reclaims.h"
 #include "report/why/why.h"
 
-#define LEAST_WINDOW 0.5 /* of the trace: a first process that ended early shows too little */
 #define SECOND 0.5 /* of the largest: another cause is named, too */
 #define LIKE_ONCE 0.7 /* of what happens once: that is the answer of a longer job */
 #define MOST_UNKNOWN 2 /* times the largest cause: then nothing is known */
@@ -37,9 +36,6 @@ static const struct rule *rule_of_code(const char *code)
 	for (const struct rule *const *rule = rules_of_path; *rule; rule++)
 		if (strcmp((*rule)->code, code) == 0)
 			return *rule;
-	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
-		if (strcmp(rule->code, code) == 0)
-			return rule;
 	for (const struct rule *const *rule = rules_answers; *rule; rule++)
 		if (strcmp((*rule)->code, code) == 0)
 			return *rule;
@@ -250,6 +246,7 @@ static const struct variant {
 	enum { WITH_CAUSE, WITH_TIME, ALONE } shown; /* with all of the cause, or its time, or without it */
 } variants[] = {
 	{ NULL, &rule_gpu_bound, while_gpu_works, rules_show_gpu, ALONE },
+	{ NULL, &rule_straggler, rules_straggler_ns, rules_show_straggler, WITH_CAUSE },
 	{ "cpu-bound", NULL, of_spin, show_spin, WITH_TIME },
 	{ "cpu-bound", &rule_before_training, before_training, NULL, WITH_CAUSE },
 	{ "cpu-bound", &rule_trainer_bound, of_training, show_sleeps, WITH_CAUSE },
@@ -295,32 +292,6 @@ static const struct rule *rule_of(const struct shares *shares, const struct caus
 
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
-/* Whether the first process of the job lived for most of the trace. */
-static bool covers(const struct shares *shares)
-{
-	return (double)shares_wall(shares) >= LEAST_WINDOW * (double)report_duration_ns(shares->report);
-}
-
-/* Returns the part of CAUSE's time in processes that serve others. */
-static double part_of_workers(const struct shares *shares, const struct cause *cause)
-{
-	const struct report_path_root *root = shares->root;
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < root->sums.n; i++)
-		ns += root->sums.v[i].leaf.role == PATH_WORKER && shares_count(shares, &root->sums.v[i], cause) ?
-			      root->sums.v[i].ns :
-			      0;
-	return (double)ns / (double)MAX(shares_path_ns(shares, cause), 1);
-}
-
-/* Whether the answer so far says more: of all loaders, one is late. */
-static bool is_more(const struct shares *shares, const struct finding *answer, const struct cause *most)
-{
-	return strcmp(answer->rule->code, "straggler-worker") == 0 && !shares->report->path->slow_rank.pid &&
-	       !most->starting && part_of_workers(shares, most) >= MOST;
-}
-
 /*
  * Returns the cause that is the answer. Programs and packages are loaded once, however long the job is: if a short run
  * waits for something else nearly as long, a long one waits for that.
@@ -356,11 +327,10 @@ bool path_answer(const struct report *report, struct finding *answer)
 	struct choice choice;
 	double share;
 
-	if (!shares_of(report, &shares) || !covers(&shares))
+	if (!rules_know_waits(report) || !shares_of(report, &shares))
 		return false;
 	choice = choose(&shares);
-	if ((choice.rule != &rule_gpu_bound && is_more(&shares, answer, choice.cause)) ||
-	    shares_unknown(&shares) > MOST_UNKNOWN * MAX(shares_ns(&shares, choice.cause), choice.ns))
+	if (shares_unknown(&shares) > MOST_UNKNOWN * MAX(shares_ns(&shares, choice.cause), choice.ns))
 		return false;
 	share = shares_part(&shares, choice.ns);
 	*answer = (struct finding){
@@ -368,7 +338,6 @@ bool path_answer(const struct report *report, struct finding *answer)
 		.measure = share,
 		.share = share,
 		.size = rules_size_of_share(report, share),
-		.by_path = true,
 	};
 	return true;
 }

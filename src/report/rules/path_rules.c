@@ -14,6 +14,34 @@
 		.advice = the_advice,                              \
 	}
 
+OF_PATH(storage_read, "storage-read", "The job waited for reads from storage",
+	"waits for disks in reads and page faults; where these have a quarter of the reads, time on a CPU in reads, "
+	"too",
+	"Read more at a time and from more workers, keep the data on a faster or local disk, or where it fits in "
+	"memory, "
+	"keep it there.");
+OF_PATH(open_metadata, "open-metadata", "The job waited for opening files and for metadata",
+	"waits for disks, and time on a CPU, in calls that open, close, make, remove and look at files",
+	"Pack small samples into few large files (tar shards, record files, a database), and keep files open.");
+OF_PATH(decode_cpu, "decode-cpu", "Samples were decoded on the CPU, and the job waited for it",
+	"time on a CPU of processes that serve others, and of one in charge while it makes batches",
+	"Use more workers while CPUs are idle; else decode ahead of time, on the GPU, or with a faster library.");
+OF_PATH(cpu_contention, "cpu-contention", "Threads that could run waited for a CPU",
+	"time in which a thread could run, and had no CPU",
+	"Use fewer threads (OMP_NUM_THREADS, workers), give the job more CPUs, or keep others off them.");
+OF_PATH(checkpoint_write, "checkpoint-write", "The job waited for what it wrote: checkpoints, results",
+	"waits for disks, and time on a CPU, in writes and syncs; time on a CPU in saves",
+	"Write checkpoints less often, in the background, or to a faster disk first.");
+OF_PATH(straggler, "straggler-worker", "One worker was slower than the others, which waited for it",
+	"time of loaders that were busy for half of their lives or more, and the others of their generation for at "
+	"most "
+	"0.4 times that: as much as these were not busy",
+	"Even out the samples between workers, prefetch more, or take batches in the order in which they are ready.");
+OF_PATH(outside_wait, "outside-wait", "The job waited for the network, or for processes that are not its own",
+	"waits that a process outside of the job ended, or a device",
+	"What serves it is not in this trace: a server, a container's or a cluster's daemon, a program that was "
+	"running "
+	"before. Trace that, too (--pid, --container, or on its host).");
 OF_PATH(network_read, "network-read", "The job waited for a server, or another peer, over the network",
 	"waits that a server outside of the job ended, or a packet",
 	"Fetch more at a time and over more connections, prefetch, or keep the data nearer: on a local disk, or in the "
@@ -138,10 +166,35 @@ const struct rule rule_cpu_others = {
 };
 
 const struct rule *const rules_of_path[] = {
-	&rule_network_read, &rule_network_write, &rule_cpu_quota,      &rule_cpu_limit,
-	&rule_collate_main, &rule_stopped,       &rule_terminal,       &rule_lock_wait,
-	&rule_held_by,      &rule_poll_sleep,    &rule_import,         &rule_worker_startup,
-	&rule_slow_rank,    &rule_gil,           &rule_child_process,  &rule_log_sync,
-	&rule_own_writes,   &rule_memory_limit,  &rule_disk_saturated, &rule_no_requests,
-	&rule_rate_limit,   &rule_no_answer,     &rule_gpu_bound,      NULL,
+	&rule_storage_read,
+	&rule_open_metadata,
+	&rule_decode_cpu,
+	&rule_cpu_contention,
+	&rule_checkpoint_write,
+	&rule_straggler,
+	&rule_outside_wait,
+	&rule_network_read,
+	&rule_network_write,
+	&rule_cpu_quota,
+	&rule_cpu_limit,
+	&rule_collate_main,
+	&rule_stopped,
+	&rule_terminal,
+	&rule_lock_wait,
+	&rule_held_by,
+	&rule_poll_sleep,
+	&rule_import,
+	&rule_worker_startup,
+	&rule_slow_rank,
+	&rule_gil,
+	&rule_child_process,
+	&rule_log_sync,
+	&rule_own_writes,
+	&rule_memory_limit,
+	&rule_disk_saturated,
+	&rule_no_requests,
+	&rule_rate_limit,
+	&rule_no_answer,
+	&rule_gpu_bound,
+	NULL,
 };

@@ -14,11 +14,10 @@
 #include "report/phases/phases.h"
 #include "report/rules/rules_impl.h"
 
-#define LEAST_UNSEEN 0.1 /* of the time: if more waits are not seen, the job may have waited for data in these */
-
-const struct rule *const rules_tables[] = { rules_of_waits,   rules_of_access,  rules_of_calls,
-					    rules_of_disks,   rules_of_sharing, rules_of_steps,
-					    rules_of_workers, rules_of_limits,  NULL };
+const struct rule *const rules_tables[] = {
+	rules_of_access, rules_of_calls,   rules_of_disks,  rules_of_sharing,
+	rules_of_steps,  rules_of_workers, rules_of_limits, NULL,
+};
 
 void finding_add(struct finding *finding, const char *fmt, ...)
 {
@@ -64,30 +63,9 @@ static bool has_sync(const struct report *r)
 	return r->present[REPORT_SYNC];
 }
 
-/* Whether waits can be called the job's: sched.out has those of any process; without it, a trainer must be known. */
-bool rules_know_job(const struct report *r)
-{
-	return r->why->has_sums ? r->why->n_trainers > 0 : r->why->seen >= WHY_SEEN_READING;
-}
-
 static bool has_trainers(const struct report *r)
 {
 	return r->why->seen >= WHY_SEEN_PHASES;
-}
-
-bool rules_know_waits(const struct report *r)
-{
-	return rules_know_job(r) && r->why->n_trainers && r->why->basis != WHY_BY_NOTHING && r->why->window_ns > 0;
-}
-
-static bool has_no_more(const struct report *r)
-{
-	return r->why->unseen_ns < LEAST_UNSEEN * r->why->window_ns;
-}
-
-static bool has_sched(const struct report *r)
-{
-	return r->why->has_sums;
 }
 
 static bool has_account(const struct report *r)
@@ -136,17 +114,6 @@ static const struct {
 	{ RULE_OPEN, has_open, "open.out (probe open)", "open.out" },
 	{ RULE_SYNC, has_sync, "sync.out (probe sync)", "sync.out" },
 	{ RULE_TRAINS, has_trainers, TRAINS, "a trainer" },
-	{ RULE_WAITS, rules_know_job, TRAINS, NULL },
-	{ RULE_WAITS, rules_know_waits,
-	  "when the trainers waited: gpu.out, or sched.out (--probes +sched), or pids.out and "
-	  "vfs_rw.out",
-	  "known waits" },
-	{ RULE_NO_MORE, has_no_more,
-	  "all waits of the trainers, those in poll(2) and futex(2) too: gpu.out, sched.out (--probes +sched), or "
-	  "their "
-	  "CPU time, where they have ended and use no GPU",
-	  "few unseen waits" },
-	{ RULE_SCHED, has_sched, "CPU scheduling: sched.out (--probes +sched)", "sched.out" },
 	{ RULE_ACCOUNT, has_account, "how much a read fetched from disk (DISK_BYTES): this kernel does not count it",
 	  "DISK_BYTES" },
 	{ RULE_FAULT, has_faults, "fault.out (probe fault), with latencies", "fault.out with LAT_NS" },
@@ -184,10 +151,7 @@ const char *rules_lack(const struct report *r, const struct rule *rule)
 
 struct finding finding_of(const struct report *r, const struct rule *rule, double measure)
 {
-	double share = rule->is_share ? measure : (double)NAN;
-
-	if (rule->share)
-		share = rule->share(r);
+	const double share = rule->is_share ? measure : (double)NAN;
 
 	return (struct finding){
 		.rule = rule,
@@ -262,23 +226,12 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Tries the rules that are not about waits. */
-static void find_others(struct report *r, struct rules *rules)
+static void find_all(struct report *r, struct rules *rules)
 {
-	const unsigned int missing = rules->n_missing;
-
-	for (const struct rule *const *table = rules_tables + 1; *table; table++)
+	for (const struct rule *const *table = rules_tables; *table; table++)
 		for (const struct rule *rule = *table; rule->code; rule++)
 			find(r, rules, rule);
-	qsort(rules->missing + missing, rules->n_missing - missing, sizeof(*rules->missing), by_text);
-}
-
-static void show(struct report *report, struct finding *finding)
-{
-	if (finding->by_path)
-		path_evidence(report, finding);
-	else
-		finding->rule->evidence(report, finding);
+	qsort(rules->missing, rules->n_missing, sizeof(*rules->missing), by_text);
 }
 
 struct rules *rules_new(struct report *report)
@@ -294,14 +247,12 @@ struct rules *rules_new(struct report *report)
 		none->evidence(report, &rules->bottleneck);
 		return rules;
 	}
-	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
-		find(report, rules, rule);
 	verdict_choose(report, rules);
-	find_others(report, rules);
+	find_all(report, rules);
 	sort(rules);
-	show(report, &rules->bottleneck);
+	rules->bottleneck.rule->evidence(report, &rules->bottleneck);
 	for (unsigned int i = 0; i < rules->n + rules->n_facts; i++)
-		show(report, &rules->found[i]);
+		rules->found[i].rule->evidence(report, &rules->found[i]);
 	return rules;
 }
 

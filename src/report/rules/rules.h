@@ -29,7 +29,6 @@ struct finding {
 	double share; /* of the time; NAN: its measure is not a share of the time */
 	struct finding_size size;
 	bool is_bottleneck, is_fact;
-	bool by_path; /* what ended the waits says so: its share is of the path, and so is its evidence */
 	const char *advice; /* in place of the rule's; NULL: that */
 	char *caveat; /* missing data that could change it; NULL: none */
 	char *evidence[RULES_EVIDENCE_MAX]; /* a line each: numbers, when, which files */
@@ -41,16 +40,13 @@ enum rule_need {
 	RULE_RW = 1 << 0, /* vfs_rw.out */
 	RULE_OPEN = 1 << 1, /* open.out */
 	RULE_SYNC = 1 << 2, /* sync.out */
-	RULE_WAITS = 1 << 3, /* when a process that trained, or read data all the time, waited */
-	RULE_SCHED = 1 << 4, /* sched.out */
-	RULE_ACCOUNT = 1 << 6, /* reads from disks of this machine, with DISK_BYTES */
-	RULE_TRAINS = 1 << 7, /* with RULE_WAITS: a sure sign of training */
-	RULE_NO_MORE = 1 << 8, /* likewise: hardly any other wait is possible */
-	RULE_FAULT = 1 << 9, /* fault.out, with latencies */
-	RULE_BIO = 1 << 10, /* bio.out, with the files of requests */
-	RULE_CACHE = 1 << 11, /* cache.out */
-	RULE_STEPS = 1 << 12, /* steps, by regions.out */
-	RULE_RECLAIM = 1 << 13, /* reclaim.out */
+	RULE_ACCOUNT = 1 << 3, /* reads from disks of this machine, with DISK_BYTES */
+	RULE_TRAINS = 1 << 4, /* a sure sign of training */
+	RULE_FAULT = 1 << 5, /* fault.out, with latencies */
+	RULE_BIO = 1 << 6, /* bio.out, with the files of requests */
+	RULE_CACHE = 1 << 7, /* cache.out */
+	RULE_STEPS = 1 << 8, /* steps, by regions.out */
+	RULE_RECLAIM = 1 << 9, /* reclaim.out */
 };
 
 struct rule {
@@ -59,10 +55,8 @@ struct rule {
 		*number; /* what its measure is, for docs/rules.md; of an answer without a measure, when it is given */
 	double threshold;
 	unsigned int needs;
-	bool waits; /* it is about the waits: it may be the bottleneck, and its measure is a share of the time */
 	bool is_share; /* its measure is a part of something */
 	double (*measure)(const struct report *r); /* returns 0 where the rule does not apply */
-	double (*share)(const struct report *r); /* the part of the time; NULL: the measure is one */
 	struct finding_size (*size)(const struct report *r); /* NULL: the share is a part of the time */
 	bool is_fact; /* describes the job: nothing needs mending */
 	const char *within; /* it is also a fact if the rule of this code fires, or is the answer: that includes it */
@@ -85,11 +79,11 @@ struct rules {
 };
 
 /* Each table ends with a rule without a code, and is in the file of its name. */
-extern const struct rule rules_of_waits[], rules_of_access[], rules_of_calls[], rules_of_disks[], rules_of_sharing[],
-	rules_of_steps[], rules_of_workers[], rules_of_limits[];
-/* All tables of rules, that of waits first; ends with NULL. */
+extern const struct rule rules_of_access[], rules_of_calls[], rules_of_disks[], rules_of_sharing[], rules_of_steps[],
+	rules_of_workers[], rules_of_limits[];
+/* All tables of rules; ends with NULL. */
 extern const struct rule *const rules_tables[];
-/* The answers when no rule of waits fires, and when the job hardly waited: what it did instead. */
+/* The answers that name no cause: that it is not known, and what the job did instead of waiting. */
 extern const struct rule rule_unknown, rule_trainer_bound, rule_cpu_bound, rule_idle;
 /* The answers of a job that was too short or failed: without other findings, as these would be about its start alone.
  */
@@ -101,12 +95,12 @@ extern const struct rule rule_too_short, rule_part_too_short, rule_failed, rule_
 extern const struct rule *const rules_answers[];
 /* storage-read, where the disk was at its limit: its advice is another one. */
 extern const struct rule rule_own_writes, rule_memory_limit, rule_disk_saturated, rule_storage_at_limit;
-extern const struct rule rule_cpu_others, rule_file_syncs, rule_network_write, rule_no_requests;
+extern const struct rule rule_straggler, rule_cpu_others, rule_file_syncs, rule_network_write, rule_no_requests;
 /* cpu-limit: what has limited the CPUs is said of it. */
 extern const struct rule rule_cpu_limit, rule_cpu_quota;
 /* What a GPU's samples make of the job's own work: that it sets the pace, or that the GPU waits for it. */
 extern const struct rule rule_gpu_bound, rule_before_training;
-/* Answers that only the path gives (path.c); ends with NULL. */
+/* What the job waited for (path_rules.c); ends with NULL. */
 extern const struct rule *const rules_of_path[];
 
 /* Tries all rules on REPORT->why. NULL when memory is out. */
@@ -115,11 +109,11 @@ void rules_free(struct rules *rules);
 
 /* --- shared by the parts of rules ------------------------------------------------------------------------ */
 
-/* verdict.c: chooses the answer: a finding, which leaves the list, or an answer that is in no table of rules. */
+/* verdict.c: chooses the answer, which is in no table of rules. */
 void verdict_choose(struct report *report, struct rules *rules);
 /*
- * path.c: replaces ANSWER, which has no evidence yet, by the path's largest cause where that is surer, or contradicts
- * it. Returns whether it does. The other adds what the path shows of FINDING's cause.
+ * path.c: replaces ANSWER by the path's largest cause, if that is known. Returns whether it does. The other adds what
+ * the path shows of FINDING's cause.
  */
 bool path_answer(const struct report *report, struct finding *answer);
 void path_evidence(struct report *report, struct finding *finding);
@@ -134,8 +128,7 @@ bool hang_answer(const struct report *report, struct finding *answer);
 void hang_show(struct report *report, struct finding *finding);
 /* Returns the answer of a job that was too short for any, or failed; NULL: it was not. */
 const struct rule *verdict_of_none(const struct report *report);
-/* Whether the processes whose waits are the job's are known; and when they waited. */
-bool rules_know_job(const struct report *r);
+/* Whether there is a path, through most of the trace. */
 bool rules_know_waits(const struct report *r);
 /* Returns the names of what RULE needs, as a list in BUF; "": nothing. */
 const char *rules_needs(const struct rule *rule, char buf[static RULES_NEEDS_BUF]);

@@ -35,7 +35,7 @@ static inline double part(uint64_t part, uint64_t whole, double least)
 /* --- how much of the job ------------------------------------------------------------------------- */
 
 /*
- * Returns the job's time that PART_NS of calls of KIND cost: a part of the waits for such calls, or, where these are
+ * Returns the job's time that PART_NS of calls of KIND cost: a part of the path's time in such calls, or, where that is
  * not known, of the time with such a call.
  */
 struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns);
@@ -43,15 +43,18 @@ struct finding_size rules_size(const struct report *r, enum why_kind kind, uint6
 struct finding_size rules_size_of_all(const struct report *report, double part_ns);
 /* Returns the cost of BYTES, as a part of all bytes that were read or written. */
 struct finding_size rules_size_of_bytes(const struct report *r, enum why_kind kind, uint64_t bytes);
-/* Returns PART of the trainers' windows, or, without trainers, of the job's time. */
+/* Returns PART of the path's time, or, without a path, of the job's. */
 struct finding_size rules_size_of_share(const struct report *report, double part);
 /* Returns the cost of all reads; of all writes. */
 struct finding_size rules_size_of_reads(const struct report *r);
 struct finding_size rules_size_of_writes(const struct report *r);
 /* Returns NS as a part of the job's duration. */
 struct finding_size rules_size_of_life(const struct report *r, double ns);
-/* Whether the job's waits are known, without further unseen ones. */
-bool rules_know_all_waits(const struct report *r);
+/*
+ * Returns the part of the path's time in leaves of KINDS, bits, in processes of ROLES, likewise; NAN: there is no path,
+ * or too much of it is not known.
+ */
+double rules_path_part(const struct report *report, uint64_t kinds, uint32_t roles);
 
 /* Returns the disk from which the job's reads took the most time, whatever others read; NULL: it read from none. */
 const struct report_disk *rules_disk_of_reads(const struct report *r);
@@ -62,6 +65,14 @@ void rules_show_own_writes(struct report *report, struct finding *finding);
 
 /* Shows how long the GPU that the others wait for was idle, and what the job did meanwhile, by its path (gpu.c). */
 void rules_show_gpu(struct report *report, struct finding *finding);
+struct shares;
+struct cause;
+/*
+ * Returns by how much the job would be shorter if none of its loaders was slower than the others of its generation, ns,
+ * if that is most of CAUSE, else 0 (straggler.c); shows the slow one.
+ */
+uint64_t rules_straggler_ns(const struct shares *shares, const struct cause *cause);
+void rules_show_straggler(struct report *report, struct finding *finding);
 /* Shows who has limited the CPUs that the job may use (cpu_limit.c). */
 void rules_show_cpu_limit(struct report *report, struct finding *finding);
 struct report_cgroup;

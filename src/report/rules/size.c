@@ -1,23 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of the job's time the calls of a rule cost. Where the causes of the trainers' waits are known, the cost of a
- * kind of calls is these waits: the rest of the loaders' time costs nothing. Where they are not known, the cost is at
- * most the time in which any process was in a call of the kind. A rule gets the part of it that its calls have of the
- * time of all such calls.
+ * How much of the job's time the calls of a rule cost. Where the path is known, the cost of a kind of calls is its time
+ * there: the rest of the loaders' time costs nothing. Where it is not known, the cost is at most the time in which any
+ * process was in a call of the kind. A rule gets the part of it that its calls have of the time of all such calls.
  */
 #include "report/rules/rules_impl.h"
 
 #include <math.h>
 
 #include "base/util.h"
+#include "report/path/path.h"
 
-#define UNSEEN_MATTERS 0.1 /* of the time: with more, what was seen of the waits is not what the job waited for */
+#define LEAST_WINDOW 0.5 /* of the trace: a first process that ended early shows too little */
+#define UNKNOWN_MATTERS 0.25 /* of the path: with more, what is known of it is not what the job's time was */
+
+#define KIND(kind) (1ULL << PATH_##kind)
+#define ANY UINT32_MAX
 
 static const struct finding_size unknown = { (double)NAN, (double)NAN, (double)NAN };
 
-bool rules_know_all_waits(const struct report *r)
+bool rules_know_waits(const struct report *report)
 {
-	return rules_know_waits(r) && r->why->unseen_ns < UNSEEN_MATTERS * r->why->window_ns;
+	const struct report_path_root *root = report->path && report->path->n ? &report->path->root[0] : NULL;
+
+	return root && root->end_ns > root->begin_ns &&
+	       (double)(root->end_ns - root->begin_ns) >= LEAST_WINDOW * (double)report_duration_ns(report);
+}
+
+static double time_of(const struct report_path_root *root, uint64_t kinds, uint32_t roles)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < root->sums.n; i++) {
+		const struct path_leaf *leaf = &root->sums.v[i].leaf;
+
+		ns += kinds >> leaf->kind & 1 && roles >> leaf->role & 1 ? root->sums.v[i].ns : 0;
+	}
+	return (double)ns / (double)(root->end_ns - root->begin_ns);
+}
+
+double rules_path_part(const struct report *report, uint64_t kinds, uint32_t roles)
+{
+	const struct report_path_root *root = rules_know_waits(report) ? &report->path->root[0] : NULL;
+
+	if (!root || time_of(root, KIND(UNKNOWN), ANY) > UNKNOWN_MATTERS)
+		return (double)NAN;
+	return time_of(root, kinds, roles);
 }
 
 /*
@@ -42,16 +70,6 @@ static double life_of_job(const struct report *report)
 	return end_ns > begin_ns ? (double)(end_ns - begin_ns) : 0;
 }
 
-/* Returns the mean length of the trainers' windows. */
-static double mean_window(const struct why *w)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < w->n_trainers; i++)
-		n += why_knows_waits(&w->trainer[i]);
-	return n ? w->window_ns / n : 0;
-}
-
 struct finding_size rules_size_of_life(const struct report *r, double ns)
 {
 	double life_ns = life_of_job(r);
@@ -66,53 +84,52 @@ struct finding_size rules_size_of_life(const struct report *r, double ns)
 
 struct finding_size rules_size_of_share(const struct report *report, double part)
 {
-	double window_ns = mean_window(report->why);
+	const struct report_path_root *root = rules_know_waits(report) ? &report->path->root[0] : NULL;
 	struct finding_size size = unknown;
 
 	if (isnan(part))
 		return size;
-	if (window_ns <= 0)
+	if (!root)
 		return rules_size_of_life(report, part * life_of_job(report));
 	size.share = MIN(part, 1);
-	size.ns = size.share * window_ns;
+	size.ns = size.share * (double)(root->end_ns - root->begin_ns);
 	return size;
 }
 
-/* Returns the cost of all calls of KIND. */
-static double waits_for(const struct why *w, enum why_kind kind)
+/* Returns the part of the path's time in calls of KIND; NAN: it is not known. */
+static double part_of_kind(const struct report *report, enum why_kind kind)
 {
-	switch (kind) {
-	case WHY_READS:
-		return w->blame_ns[WHY_DISK] + w->blame_ns[WHY_CACHE];
-	case WHY_WRITES: /* without the time in checkpoints outside of writes, which makes their bytes */
-		return MAX(w->blame_ns[WHY_WRITE] - (w->saves_ns - w->saves_write_ns), 0.0);
-	default:
-		return w->blame_ns[WHY_META];
-	}
+	static const uint64_t kinds[WHY_KINDS] = {
+		[WHY_READS] = KIND(DISK_READ) | KIND(CPU_READ),
+		[WHY_WRITES] = KIND(DISK_WRITE) | KIND(DISK_SYNC) | KIND(CPU_WRITE),
+		[WHY_OPENS] = KIND(DISK_METADATA) | KIND(CPU_METADATA),
+	};
+
+	return rules_path_part(report, kinds[kind], ANY);
 }
 
 struct finding_size rules_size(const struct report *r, enum why_kind kind, uint64_t part_ns)
 {
 	const struct why_kind_sum *sum = &r->why->kind[kind];
-	double part = sum->ns ? MIN((double)part_ns / (double)sum->ns, 1) : 0;
+	const double part = sum->ns ? MIN((double)part_ns / (double)sum->ns, 1) : 0, whole = part_of_kind(r, kind);
 
-	if (rules_know_all_waits(r))
-		return rules_size_of_share(r, part * waits_for(r->why, kind) / r->why->window_ns);
+	if (!isnan(whole))
+		return rules_size_of_share(r, part * whole);
 	return rules_size_of_life(r, part * (double)sum->busy_ns);
 }
 
 struct finding_size rules_size_of_all(const struct report *report, double part_ns)
 {
-	double all_ns = 0, busy_ns = 0, waits_ns = 0, part;
+	double all_ns = 0, busy_ns = 0, whole = 0, part;
 
 	for (unsigned int k = 0; k < WHY_KINDS; k++) {
 		all_ns += (double)report->why->kind[k].ns;
 		busy_ns += (double)report->why->kind[k].busy_ns;
-		waits_ns += waits_for(report->why, (enum why_kind)k);
+		whole += part_of_kind(report, (enum why_kind)k);
 	}
 	part = all_ns > 0 ? MIN(part_ns / all_ns, 1) : 0;
-	if (rules_know_all_waits(report))
-		return rules_size_of_share(report, part * waits_ns / report->why->window_ns);
+	if (!isnan(whole))
+		return rules_size_of_share(report, part * whole);
 	return rules_size_of_life(report, part * busy_ns);
 }
 

@@ -2,8 +2,11 @@
 /* The rules about data loaders: what they hand over, and how they differ. */
 #include "report/rules/rules_impl.h"
 
+#include <math.h>
+
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/path/path.h"
 #include "report/scan/lookup.h"
 #include "report/why/why_impl.h"
 
@@ -105,12 +108,13 @@ static double batch_copies(const struct report *r)
 	return ns >= LEAST_NS ? part : 0;
 }
 
-/* The cost of these calls: the waits for loaders in them; where the waits are not known, the loaders' time in them. */
+/* The cost of these calls: their part of the loaders' time on the path, or, where that is not known, of their lives. */
 static struct finding_size size_of_batch_copies(const struct report *r)
 {
+	const double served = rules_path_part(r, UINT64_MAX, 1U << PATH_WORKER);
 	double ns, part = shared_part(r, &ns);
 
-	return rules_size_of_share(r, rules_know_all_waits(r) ? r->why->shared_ns / r->why->window_ns : part);
+	return rules_size_of_share(r, isnan(served) ? part : part * served);
 }
 
 static void show_batch_copies(struct report *report, struct finding *finding)

@@ -13,6 +13,7 @@
 #define PARTS 6 /* lines, with that of the others */
 #define LEAST 0.005 /* of the time: smaller parts are added up */
 #define PACE 0.1 /* the chain has so much more, or less, of its largest part than the path has */
+#define MOST 0.5 /* of the time: where more is not known, what processes did says more */
 #define INDENT 10 /* columns before a part's words */
 
 struct printer {
@@ -114,13 +115,23 @@ static void put_pace(const struct printer *to)
 		end_line(to, text, 0);
 }
 
+bool path_is_known(const struct report *report)
+{
+	const struct report_path_root *root = report->path && report->path->n ? &report->path->root[0] : NULL;
+	uint64_t unknown_ns = 0;
+
+	for (uint32_t i = 0; root && i < root->sums.n; i++)
+		unknown_ns += root->sums.v[i].leaf.kind == PATH_UNKNOWN ? root->sums.v[i].ns : 0;
+	return root && share(root, unknown_ns) < MOST;
+}
+
 void path_text(const struct report *report, unsigned int width, FILE *out)
 {
 	const struct report_path *path = report->path;
 	struct printer to = { .report = report, .width = width, .out = out };
 	autofree char *head = NULL;
 
-	if (!path || !path->n)
+	if (!path_is_known(report))
 		return;
 	to.root = &path->root[0];
 	head = util_fmt("where the job's %s went (as its first process saw it; adds up to 100 %%):",

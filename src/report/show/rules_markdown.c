@@ -33,12 +33,9 @@ static void put_rule(const struct rule *rule, FILE *out)
 	fputc('\n', out);
 }
 
-/* Whether an answer before ANSWER, or a rule about waits, has its code. */
+/* Whether an answer before ANSWER has its code. */
 static bool is_listed(const struct rule *const *answer)
 {
-	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
-		if (strcmp(rule->code, (*answer)->code) == 0)
-			return true;
 	for (const struct rule *const *earlier = rules_answers; earlier < answer; earlier++)
 		if (strcmp((*earlier)->code, (*answer)->code) == 0)
 			return true;
@@ -49,16 +46,14 @@ void report_rules_markdown(FILE *out)
 {
 	static const char head[] = "| code | number | threshold | needs | advice |\n|---|---|---|---|---|\n";
 
-	fprintf(out, "Answers: what the main processes waited for, or why that is not known.\n\n%s", head);
-	for (const struct rule *rule = rules_of_waits; rule->code; rule++)
-		put_rule(rule, out);
+	fprintf(out, "Answers: what the job waited for, or why that is not known.\n\n%s", head);
+	for (const struct rule *const *answer = rules_of_path; *answer; answer++)
+		put_rule(*answer, out);
 	for (const struct rule *const *answer = rules_answers; *answer; answer++)
 		if (!is_listed(answer))
 			put_rule(*answer, out);
-	for (const struct rule *const *answer = rules_of_path; *answer; answer++)
-		put_rule(*answer, out);
 	fprintf(out, "\nFindings and facts: how the job uses its files, disks and memory.\n\n%s", head);
-	for (const struct rule *const *table = rules_tables + 1; *table; table++)
+	for (const struct rule *const *table = rules_tables; *table; table++)
 		for (const struct rule *rule = *table; rule->code; rule++)
 			put_rule(rule, out);
 }

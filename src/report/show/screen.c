@@ -203,7 +203,7 @@ void report_screen(const struct report *report, unsigned int width, FILE *out)
 		put_answer(&rules->bottleneck, width, out);
 	failed_text(report, width, out);
 	path_text(report, width, out);
-	if (!report->path || !report->path->n) /* which has the same by what ended each wait */
+	if (!path_is_known(report)) /* which has the same by what ended each wait */
 		account_brief(report, width, out);
 	if (rules)
 		put_found(rules, width, out);

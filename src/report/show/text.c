@@ -234,7 +234,7 @@ static void top_text(const void *of, FILE *out)
 	why_answer(report, out);
 	failed_text(report, 0, out);
 	path_text(report, 0, out);
-	if (!report->path || !report->path->n)
+	if (!path_is_known(report))
 		account_text(report, out);
 	report_missing_text(report, out);
 	facts(report, out);

@@ -35,6 +35,8 @@ const char *text_unnamed(const struct report *r);
  * and an empty one comes first; with 0 it comes last.
  */
 void path_text(const struct report *report, unsigned int width, FILE *out);
+/* Whether it prints anything: most of the path is known. */
+bool path_is_known(const struct report *report);
 /* Prints what failed; nothing where nothing did. WIDTH as above, without what the answer above has then. */
 void failed_text(const struct report *report, unsigned int width, FILE *out);
 /* Prints that the trace is a dry run. */

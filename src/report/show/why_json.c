@@ -68,16 +68,10 @@ static void waited(const struct why *why, struct json *json)
 {
 	json_object(json, "waited");
 	json_f64(json, "share", share(why->waited_ns, why->window_ns));
-	json_f64(json, "unseen_share", share(why->unseen_ns, why->window_ns));
 	json_str(json, "by", why_basis_names[why->basis]);
 	json_str(json, "seen_by", why_sight_names[why->seen]);
 	if (why_any_by(why, WHY_BY_GPU))
 		json_u64(json, "resolution_ns", why->gpus->sample_ns);
-	json_object(json, "for");
-	for (unsigned int s = 0; s < WHY_STATES; s++)
-		json_f64(json, why_state_names[s], share(why->blame_ns[s], why->waited_ns));
-	json_f64(json, "straggler", share(why->straggler_ns, why->waited_ns));
-	json_end(json);
 	trainers(why, json);
 	json_strs(json, "notes", why->notes, why->n_notes);
 	json_end(json);

@@ -15,9 +15,8 @@ enum why_call_flag {
 	WHY_CALL_RECEIVES = 32, /* reads from a pipe or the like */
 	WHY_CALL_SENDS = 64,
 	WHY_CALL_SAMPLE = 128, /* an open for reading of a file on a disk or network */
-	WHY_CALL_NVIDIA = 256, /* an open of a device of NVIDIA's driver */
-	WHY_CALL_SOFTWARE = 512, /* on a program, a package or a file of the system */
-	WHY_CALL_SHARED = 1024, /* makes, sizes or removes a file of shared memory */
+	WHY_CALL_SOFTWARE = 256, /* on a program, a package or a file of the system */
+	WHY_CALL_SHARED = 512, /* makes, sizes or removes a file of shared memory */
 };
 
 _Static_assert(WHY_STATES <= WHY_CALL_STATE + 1 && WHY_CALL_SHARED >> CALLSTORE_FLAGS_BITS == 0,

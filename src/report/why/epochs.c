@@ -260,19 +260,6 @@ static void find_slow_worker(struct why *why, uint32_t epoch)
 	}
 }
 
-/*
- * Returns the part of T's checkpoints in E that is not among its waits by regions: all but the writes and syncs, which
- * count as spread evenly over the checkpoints.
- */
-static uint64_t saves_beside(struct why_trainer *t, const struct why_epoch *e)
-{
-	double within_ns = (double)spans_within(&t->saves, e->begin_ns, e->end_ns), all_ns = (double)t->saves.total_ns;
-
-	if (t->basis != WHY_BY_REGIONS || !why_saves_itself(t))
-		return 0;
-	return (uint64_t)(within_ns * (1 - MIN((double)t->in_saves_ns[WHY_WRITE] / all_ns, 1)));
-}
-
 void why_epochs_end(struct report *report)
 {
 	struct why *why = report->why;
@@ -284,12 +271,13 @@ void why_epochs_end(struct report *report)
 		for (unsigned int k = 0; k < epoch->n_slow; k++)
 			epoch->slow[k].path = report_path_of(report, epoch->slow[k].fid, NULL, 0);
 		for (uint32_t k = 0; k < why->n_trainers; k++) {
-			if (!why_knows_waits(&why->trainer[k]))
+			struct why_trainer *t = &why->trainer[k];
+
+			if (!why_knows_waits(t))
 				continue;
-			epoch->waited_ns += epoch->own_ns[k];
-			epoch->waited_ns += saves_beside(&why->trainer[k], epoch);
-			epoch->waitable_ns += why_looked_at(&why->trainer[k], epoch->begin_ns, epoch->end_ns);
-			epoch->waited_ns += why_waited(why, &why->trainer[k], epoch->begin_ns, epoch->end_ns);
+			epoch->waited_ns += epoch->own_ns[k] + why_saves_beside(t, epoch->begin_ns, epoch->end_ns) +
+					    why_waited(why, t, epoch->begin_ns, epoch->end_ns);
+			epoch->waitable_ns += why_looked_at(t, epoch->begin_ns, epoch->end_ns);
 		}
 		epoch->waited_ns = MIN(epoch->waited_ns, epoch->waitable_ns);
 	}

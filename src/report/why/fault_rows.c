@@ -59,20 +59,8 @@ bool why_faults_are_rows(struct report *r)
 
 void why_fault_rows_open(struct why_fault_rows *f, struct report *r)
 {
-	table_init(&r->why->faults, sizeof(struct why_fault_sum), WHY_FAULT_FILES_MAX);
 	f->open = r->why->has_faults && scan_begin(&f->scan, r->folder, "fault") == 0;
 	next_fault(f);
-}
-
-static void count(struct why *w, const struct scan *s, uint64_t lat_ns)
-{
-	struct why_fault_sum *sum = table_get(&w->faults, 1 + scan_number(s, COL_FID));
-
-	if (!sum)
-		return;
-	sum->n++;
-	sum->ns += lat_ns;
-	sum->bytes += scan_number(s, COL_DISK_BYTES);
 }
 
 void why_fault_rows_take(struct why_walk *walk)
@@ -80,26 +68,20 @@ void why_fault_rows_take(struct why_walk *walk)
 	const struct scan *scan = &walk->fault_rows.scan;
 	const uint64_t pid = scan_number(scan, COL_PID), lat_ns = scan_number(scan, COL_LAT_NS);
 	const uint64_t begin_ns = scan->time_ns - MIN(lat_ns, scan->time_ns);
-	struct why_stretch x = { .r = walk->r,
-				 .why = walk->why,
-				 .role = why_role_of(walk, pid),
-				 .state = WHY_DISK,
-				 .main = scan_number(scan, COL_TID) == pid };
+	struct why_stretch x = { .r = walk->r, .why = walk->why, .role = why_role_of(walk, pid), .state = WHY_DISK };
+	const bool main = scan_number(scan, COL_TID) == pid;
 	struct why_loader *loader = x.role->loader;
 	struct why_trainer *trainer = x.role->trainer;
 
-	if (loader || trainer) {
-		count(walk->why, scan, lat_ns);
+	if (loader || trainer)
 		why_add_io(&x, begin_ns, scan->time_ns);
-	}
 	if (loader) {
 		loader->fault_ns +=
-			x.main ? (double)why_looked_at(&walk->why->trainer[loader->trainer], begin_ns, scan->time_ns) :
-				 0;
+			main ? (double)why_looked_at(&walk->why->trainer[loader->trainer], begin_ns, scan->time_ns) : 0;
 		why_loader_add(&x, begin_ns, scan->time_ns);
-	} else if (trainer) {
-		trainer->fault_ns += x.main ? (double)why_looked_at(trainer, begin_ns, scan->time_ns) : 0;
-		cover_add(x.main ? x.role->main : x.role->others, begin_ns, scan->time_ns, why_trainer_stretch, &x);
+	} else if (trainer && main) {
+		trainer->fault_ns += (double)why_looked_at(trainer, begin_ns, scan->time_ns);
+		cover_add(x.role->main, begin_ns, scan->time_ns, why_trainer_stretch, &x);
 	}
 	next_fault(&walk->fault_rows);
 }

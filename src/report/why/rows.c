@@ -42,8 +42,6 @@ static inline uint32_t open_flags(const struct scan *s, const struct report_file
 
 	if (f && f->data && why_is_stored(f) && begins(scan_field(s, COL_FLAGS), "RDONLY"))
 		flags |= WHY_CALL_SAMPLE;
-	if (begins(scan_field(s, COL_FILE), "nvidia"))
-		flags |= WHY_CALL_NVIDIA;
 	return flags;
 }
 

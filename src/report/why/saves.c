@@ -2,7 +2,7 @@
 /*
  * Checkpoints that a trainer's main thread writes itself. Training stands still from the begin of a checkpoint to its
  * end, even while the thread copies weights from the GPU and turns them into the file's bytes, which no call shows.
- * Where waits are known by scheduling or by calls, these sources show what the main thread did, so nothing is added.
+ * Other sources than regions show what the main thread did, or that the GPU was idle, so nothing is added to these.
  */
 #include "base/util.h"
 #include "report/phases/phases.h"
@@ -13,7 +13,7 @@
 
 static bool is_looked_at(const struct why_trainer *t)
 {
-	return t->basis == WHY_BY_GPU || t->basis == WHY_BY_REGIONS;
+	return t->basis == WHY_BY_REGIONS;
 }
 
 /* Adds [BEGIN, END), or the part of it that is in T's window. */
@@ -64,18 +64,17 @@ void why_saves_call(struct why_trainer *t, enum why_state state, uint64_t begin_
 	t->in_saves_ns[state] += spans_within(&t->saves, begin_ns, end_ns);
 }
 
-bool why_saves_itself(const struct why_trainer *t)
+static bool saves_itself(const struct why_trainer *t)
 {
 	return t->saves.total_ns && (double)t->in_saves_ns[WHY_WRITE] >= OWN_WRITES * (double)t->saves.total_ns;
 }
 
-double why_saves_waited(struct why *w, struct why_trainer *t)
+uint64_t why_saves_beside(struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
-	double ns = 0;
+	const double all_ns = (double)t->saves.total_ns;
 
-	if (t->basis != WHY_BY_GPU)
-		return (double)t->saves.total_ns;
-	for (size_t i = 0; i < t->saves.n; i++)
-		ns += (double)why_waited(w, t, t->saves.v[i].begin_ns, t->saves.v[i].end_ns);
-	return ns;
+	if (!saves_itself(t))
+		return 0;
+	return (uint64_t)((double)spans_within(&t->saves, begin_ns, end_ns) *
+			  (1 - MIN((double)t->in_saves_ns[WHY_WRITE] / all_ns, 1)));
 }

@@ -208,7 +208,6 @@ static bool trainers_by_sums(struct report *report)
 				     report->first_ns + bin * s.bin_ns + length_ns, MIN(waits, 1));
 		}
 		free(s.waits[i]);
-		trainer->runq_ns = trainer->main.runq_ns;
 		/* at most the whole window: a damaged trace may have any number */
 		trainer->own_ns[WHY_DISK] +=
 			(uint64_t)MIN(trainer->main.ns[SLEEP_FAULT], (double)(trainer->end_ns - trainer->begin_ns));
@@ -228,68 +227,4 @@ void why_read_trainer_sched(struct report *report)
 	w->has_sums = trainers_by_sums(report);
 	for (uint32_t i = 0; i < w->n_trainers; i++)
 		spans_close(&w->trainer[i].waits);
-}
-
-static void take_loader_sum(struct scan *scan, void *own)
-{
-	struct why_loader *loader = why_loader(scan->report->why, scan_number(scan, COL_PID));
-	const struct sleep_call *call;
-	struct span span;
-	double share;
-
-	if (!loader)
-		return;
-	span = span_of(scan);
-	if (span.begin_ns >= span.end_ns)
-		return;
-	share = (double)why_waited(scan->report->why, &scan->report->why->trainer[loader->trainer], span.begin_ns,
-				   span.end_ns) /
-		(double)(span.end_ns - span.begin_ns);
-	if (scan_is(scan, COL_CALL, "-")) {
-		loader->run_idle_ns += share * (double)scan_number(scan, COL_RUN_NS);
-		loader->runq_idle_ns += share * (double)scan_number(scan, COL_RUNQ_NS);
-		return;
-	}
-	if (scan_number(scan, COL_TID) != loader->pid)
-		return;
-	call = sleep_call_of(scan_field(scan, COL_CALL));
-	if (scan->report->why->has_faults && scan_is(scan, COL_CALL, "fault"))
-		return;
-	if (call->kind == SLEEP_FAULT)
-		loader->fault_idle_ns += share * asleep_ns(scan);
-	else if (call->kind == SLEEP_STAT)
-		loader->stat_idle_ns += share * asleep_ns(scan);
-	else if (call->for_others)
-		loader->sleep_idle_ns += share * (double)scan_number(scan, COL_SLEEP_NS);
-}
-
-/* Whether the row is of T's main thread, and T's fetches are known. */
-static bool is_fetching(const struct scan *s, const struct why_trainer *t)
-{
-	return t && t->basis == WHY_BY_REGIONS && scan_number(s, COL_TID) == t->pid;
-}
-
-static void take_fetching_sum(struct scan *scan, void *own)
-{
-	struct why *w = scan->report->why;
-	struct why_trainer *t = why_trainer(w, scan_number(scan, COL_PID));
-	const struct span span = span_of(scan);
-	double share;
-
-	(void)own;
-	if (!is_fetching(scan, t) || span.begin_ns >= span.end_ns || is_in_rows(scan, &t->fetching, t))
-		return;
-	share = (double)why_waited(w, t, span.begin_ns, span.end_ns) / (double)(span.end_ns - span.begin_ns);
-	add_to_sleeps(scan, scan_is(scan, COL_CALL, "-") ? NULL : sleep_call_of(scan_field(scan, COL_CALL)), share,
-		      &t->fetching);
-}
-
-void why_read_loader_sched(struct report *report)
-{
-	struct why *w = report->why;
-
-	if (w->has_sums)
-		each(report, "sched", take_loader_sum, NULL);
-	if (w->has_sums && why_any_by(w, WHY_BY_REGIONS))
-		each(report, "sched", take_fetching_sum, NULL);
 }

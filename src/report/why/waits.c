@@ -70,35 +70,11 @@ static void clip_to_samples(const struct why *why, struct why_trainer *trainer)
 	trainer->end_ns = MAX(MIN(trainer->end_ns, end_ns), trainer->begin_ns);
 }
 
-const struct spans *why_samples(const struct why *w, const struct why_trainer *t)
-{
-	return t->n_gpus ? &w->gpus->v[t->gpu[0]].idle : NULL;
-}
-
 static void find_gpus(const struct why *w, struct why_trainer *t)
 {
 	for (uint32_t i = 0; i < w->gpus->n; i++)
 		if (w->gpus->v[i].pid == t->pid && w->gpus->v[i].numbers)
 			t->gpu[t->n_gpus++] = (uint8_t)i;
-}
-
-/*
- * Returns a basis that shows when in a second TRAINER waited, which the samples of a GPU do not. The trainer's own
- * waits do, if their sum is about as large as the GPU's idle time. If it is not, the trainer waits also for the GPU, or
- * in calls without rows.
- */
-static enum why_basis find_finer(struct why *why, struct why_trainer *trainer)
-{
-	const enum why_basis by[] = { WHY_BY_REGIONS, WHY_BY_SUMS, WHY_BY_CALLS };
-	double idle_ns = (double)why_waited_by(WHY_BY_GPU, why, trainer, trainer->begin_ns, trainer->end_ns);
-
-	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
-		double ns = (double)why_waited_by(by[i], why, trainer, trainer->begin_ns, trainer->end_ns);
-
-		if (ns > 0.5 * idle_ns && ns < 1.5 * idle_ns)
-			return by[i];
-	}
-	return WHY_BY_GPU;
 }
 
 /* Returns the steps of T; NULL: it has none, or marks only its steps, so that it is not known when it fetched. */
@@ -116,7 +92,6 @@ void why_find_windows(struct report *r)
 
 		t->steps = steps_of(r, t);
 		t->io.max = t->calls.max;
-		t->at_work.max = WHY_AT_WORK_MAX / r->why->n_trainers;
 		find_window(r, t);
 	}
 }
@@ -130,20 +105,52 @@ void why_choose_bases(struct report *report)
 
 		spans_close(&trainer->calls);
 		find_gpus(why, trainer);
-		if (why_samples(why, trainer))
+		if (trainer->n_gpus) {
 			trainer->basis = WHY_BY_GPU;
-		else if (trainer->steps)
+			clip_to_samples(why, trainer);
+		} else if (trainer->steps) {
 			trainer->basis = WHY_BY_REGIONS;
-		else if (why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0))
+		} else if (why->has_sums && (trainer->waits.n || trainer->main.run_ns > 0)) {
 			trainer->basis = WHY_BY_SUMS;
-		else
-			trainer->basis = WHY_BY_CALLS;
-		trainer->then = trainer->basis;
-		if (trainer->basis != WHY_BY_GPU)
+		} else {
+			const struct report_proc *proc = table_find(&report->procs, trainer->pid);
+
+			trainer->basis = proc && proc->on_gpu ? WHY_BY_NOTHING : WHY_BY_CALLS;
+		}
+	}
+}
+
+/* Returns the basis of all trainers whose waits are known. */
+static enum why_basis basis_of_all(const struct why *why)
+{
+	enum why_basis basis = WHY_BY_NOTHING;
+
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		const struct why_trainer *trainer = &why->trainer[i];
+
+		if (why_knows_waits(trainer) && basis != WHY_BY_NOTHING && basis != trainer->basis)
+			return WHY_BY_SEVERAL;
+		basis = MIN(basis, trainer->basis);
+	}
+	return basis;
+}
+
+void why_sum_waits(struct report *report)
+{
+	struct why *why = report->why;
+
+	why->basis = basis_of_all(why);
+	for (uint32_t i = 0; i < why->n_trainers; i++) {
+		struct why_trainer *t = &why->trainer[i];
+		const uint64_t window_ns = t->end_ns - t->begin_ns;
+
+		if (!why_knows_waits(t))
 			continue;
-		clip_to_samples(why, trainer);
-		trainer->then = find_finer(why, trainer);
-		trainer->own_samples = calloc(why_samples(why, trainer)->n, sizeof(*trainer->own_samples));
+		t->waited_ns = MIN(why_waited(why, t, t->begin_ns, t->end_ns) + t->outside_ns +
+					   why_saves_beside(t, t->begin_ns, t->end_ns),
+				   window_ns);
+		why->waited_ns += (double)t->waited_ns;
+		why->window_ns += (double)window_ns;
 	}
 }
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The second pass over the calls, sorted by time, when trainers and loaders are known. Each call becomes a stretch of
- * its process's time in one state, and is compared with the trainer's waits. A loader that is in no call after it has
- * sent a result, and before it receives the next order, waits for that order, in poll(2) or the like.
+ * its process's time in one state. A loader that is in no call after it has sent a result, and before it receives the
+ * next order, waits for that order, in poll(2) or the like.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/util.h"
 #include "report/why/walk.h"
-#include "stats/top.h"
 
 #define ROLES_MAX (WHY_LOADERS_MAX + WHY_TRAINERS_MAX)
 
@@ -25,7 +24,7 @@ static int make_roles(struct why_walk *walk)
 {
 	struct why *why = walk->why;
 
-	walk->covers = calloc(2 * (size_t)why->n_trainers + 1, sizeof(*walk->covers));
+	walk->covers = calloc(why->n_trainers + 1ULL, sizeof(*walk->covers));
 	if (!walk->covers)
 		return -ENOMEM;
 	table_init_pids(&walk->roles, sizeof(struct why_role), ROLES_MAX);
@@ -44,9 +43,7 @@ static int make_roles(struct why_walk *walk)
 		struct why_role *role = table_get(&walk->roles, why->trainer[i].pid);
 
 		if (role)
-			*role = (struct why_role){ .trainer = &why->trainer[i],
-						   .main = &walk->covers[2 * (size_t)i],
-						   .others = &walk->covers[2 * (size_t)i + 1] };
+			*role = (struct why_role){ .trainer = &why->trainer[i], .main = &walk->covers[i] };
 	}
 	return 0;
 }
@@ -71,54 +68,25 @@ void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 	struct why_trainer *t = &x->why->trainer[l->trainer];
 
 	l->ns[x->state] += (double)(int64_t)why_looked_at(t, begin_ns, end_ns);
-	l->idle_ns[x->state] += (double)(int64_t)why_waited_then(x->why, t, begin_ns, end_ns);
-}
-
-/* Adds a call of the main thread to the samples of its GPU: to each at most the time in which the GPU was idle. */
-static void add_to_samples(struct why *why, struct why_trainer *trainer, enum why_state state, uint64_t begin_ns,
-			   uint64_t end_ns)
-{
-	const struct spans *samples = why_samples(why, trainer);
-	size_t i;
-
-	begin_ns = MAX(begin_ns, trainer->begin_ns);
-	end_ns = MIN(end_ns, trainer->end_ns);
-	if (begin_ns >= end_ns || !trainer->own_samples || !samples->n)
-		return;
-	/* calls come in order of time, so the sample is one of the latest */
-	i = MIN(trainer->at_sample, samples->n - 1);
-	while (i > 0 && samples->v[i].begin_ns > begin_ns)
-		i--;
-	for (; i < samples->n && samples->v[i].begin_ns < end_ns; i++) {
-		uint64_t from_ns = MAX(begin_ns, samples->v[i].begin_ns), to_ns = MIN(end_ns, samples->v[i].end_ns);
-
-		trainer->at_sample = i;
-		if (to_ns > from_ns)
-			trainer->own_samples[i][state] += (float)(to_ns - from_ns);
-	}
 }
 
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct why_stretch *why_stretch = stretch;
 	struct why_trainer *trainer = why_stretch->role->trainer;
-	uint64_t all_ns = why_looked_at(trainer, begin_ns, end_ns),
-		 idle_ns = why_waited(why_stretch->why, trainer, begin_ns, end_ns);
+	const uint64_t all_ns = why_looked_at(trainer, begin_ns, end_ns);
 	struct why_epoch *epoch;
+	uint64_t outside_ns;
 
-	if (why_stretch->main) {
-		trainer->own_ns[why_stretch->state] += all_ns;
-		why_saves_call(trainer, why_stretch->state, begin_ns, end_ns);
-	}
-	if (trainer->basis == WHY_BY_GPU && why_stretch->main)
-		add_to_samples(why_stretch->why, trainer, why_stretch->state, begin_ns, end_ns);
-	else if (why_stretch->main || trainer->basis != WHY_BY_CALLS)
-		trainer->own_idle_ns[why_stretch->state] += idle_ns;
-	if (!why_stretch->main || trainer->basis == WHY_BY_GPU || !why_waits_outside(trainer, why_stretch->state))
+	trainer->own_ns[why_stretch->state] += all_ns;
+	why_saves_call(trainer, why_stretch->state, begin_ns, end_ns);
+	if (trainer->basis == WHY_BY_GPU || !why_waits_outside(trainer, why_stretch->state))
 		return;
+	outside_ns = all_ns - why_waited(why_stretch->why, trainer, begin_ns, end_ns);
+	trainer->outside_ns += outside_ns;
 	epoch = why_epoch_at(why_stretch->why, end_ns);
 	if (epoch)
-		epoch->own_ns[trainer - why_stretch->why->trainer] += all_ns - idle_ns;
+		epoch->own_ns[trainer - why_stretch->why->trainer] += outside_ns;
 }
 
 void why_add_io(const struct why_stretch *stretch, uint64_t begin_ns, uint64_t end_ns)
@@ -140,22 +108,6 @@ void why_add_io(const struct why_stretch *stretch, uint64_t begin_ns, uint64_t e
 
 /* --- calls ---------------------------------------------------------------------------------------------- */
 
-static bool is_among_longest(const struct why_longest *top, const struct why_call_row *row)
-{
-	return top->n < WHY_LONGEST || row->kept.lat_ns > top->call[WHY_LONGEST - 1].lat_ns;
-}
-
-static void keep_longest(struct why_longest *top, const struct report *r, const struct why_call_row *row)
-{
-	struct why_call *at = TOP_PLACE(top->call, top->n, WHY_LONGEST, e, e->lat_ns, row->kept.lat_ns);
-
-	if (at)
-		*at = (struct why_call){ .fid = why_call_fid(r, row),
-					 .end_ns = row->kept.end_ns,
-					 .lat_ns = row->kept.lat_ns,
-					 .pid = (uint32_t)row->kept.pid };
-}
-
 /*
  * Adds a call that makes or sizes a file of shared memory. It is work of the CPU, of which the scheduler knows more:
  * the row has the time in which the loader waited for a CPU, too.
@@ -166,10 +118,7 @@ static void loader_shares(struct why_stretch *stretch, uint64_t begin_ns, uint64
 	struct why_trainer *t = &stretch->why->trainer[l->trainer];
 
 	l->shared_ns += (double)(int64_t)why_looked_at(t, begin_ns, end_ns);
-	l->shared_idle_ns += (double)(int64_t)why_waited_then(stretch->why, t, begin_ns, end_ns);
-	if (stretch->why->has_sums)
-		why_loader_at_work(stretch, begin_ns, end_ns);
-	else
+	if (!stretch->why->has_sums)
 		why_loader_add(stretch, begin_ns, end_ns);
 }
 
@@ -203,21 +152,15 @@ static void take_call(struct why_walk *walk, struct why_role *role, const struct
 {
 	const uint64_t pid = row->kept.pid, begin_ns = row->begin_ns, end_ns = row->kept.end_ns;
 	const bool on_file = why_call_is(row, WHY_CALL_ON_FILE) && !why_call_is(row, WHY_CALL_SHARED);
-	struct why_stretch x = {
-		.r = walk->r, .why = walk->why, .role = role, .state = why_call_state(row), .main = row->kept.tid == pid
-	};
-	struct why_longest *longest = &walk->why->longest[x.state];
+	struct why_stretch x = { .r = walk->r, .why = walk->why, .role = role, .state = why_call_state(row) };
 	struct why_epoch *epoch;
 
-	if (on_file && !why_call_is(row, WHY_CALL_SOFTWARE) && is_among_longest(longest, row) &&
-	    why_looked_at(role->trainer ? role->trainer : &walk->why->trainer[role->loader->trainer], begin_ns, end_ns))
-		keep_longest(longest, walk->r, row);
 	if (on_file)
 		why_add_io(&x, begin_ns, end_ns);
 	if (role->loader)
 		loader_call(&x, row);
-	else if (on_file)
-		cover_add(x.main ? role->main : role->others, begin_ns, end_ns, why_trainer_stretch, &x);
+	else if (on_file && row->kept.tid == pid)
+		cover_add(role->main, begin_ns, end_ns, why_trainer_stretch, &x);
 	if (!on_file || why_call_is(row, WHY_CALL_SOFTWARE) || !works(role))
 		return;
 	epoch = why_epoch_at(walk->why, end_ns);
@@ -244,8 +187,6 @@ static void take(struct why_walk *walk, struct why_role *role, const struct why_
 		take_sample(walk, role, row);
 	if (!role->loader && !role->trainer)
 		return;
-	if (role->trainer && why_call_is(row, WHY_CALL_NVIDIA))
-		role->trainer->uses_gpu = true;
 	take_call(walk, role, row);
 }
 

@@ -12,7 +12,7 @@
 struct why_role {
 	struct why_loader *loader;
 	struct why_trainer *trainer;
-	struct cover *main, *others; /* the trainer's threads */
+	struct cover *main; /* the trainer's main thread */
 	uint32_t work; /* see why_add_work() */
 };
 
@@ -38,7 +38,6 @@ struct why_stretch {
 	struct why *why;
 	const struct why_role *role;
 	enum why_state state;
-	bool main; /* the trainer's main thread */
 };
 
 struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
@@ -46,21 +45,10 @@ struct why_role *why_role_of(struct why_walk *w, uint64_t pid);
 void why_loader_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 void why_trainer_stretch(void *stretch, uint64_t begin_ns, uint64_t end_ns);
 
-/* Adds a stretch of a loader to the work of the loaders together. */
-static inline void why_loader_at_work(const struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
-{
-	struct why_trainer *t = &x->why->trainer[x->role->loader->trainer];
-
-	if (why_waits_for_any(t) && x->state != WHY_QUEUE)
-		spans_add(&t->at_work, MAX(begin_ns, t->begin_ns), MIN(end_ns, t->end_ns));
-}
-
-/* Adds a stretch of a loader: what no other stretch covers counts for it, and all of its work for the loaders together.
- */
+/* Adds a stretch of a loader: what no other stretch covers counts for it. */
 static inline void why_loader_add(struct why_stretch *x, uint64_t begin_ns, uint64_t end_ns)
 {
 	cover_add(&x->role->loader->cover, begin_ns, end_ns, why_loader_stretch, x);
-	why_loader_at_work(x, begin_ns, end_ns);
 }
 
 /* Adds a call on a file, or a wait for pages, of a loader or a trainer, to the I/O of the trainer's steps. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why the job of a trace folder waited: which processes train and which load data for them; when the GPUs, or, where
- * that is not known, the trainers, were idle; and what the loaders did at those times.
+ * Who did what: which processes train and which load data for them; when the GPUs, or, where that is not known, the
+ * trainers, were idle; and what their main threads did, by epoch and in all. What the job waited for is not known by
+ * that: report/path has it.
  *
  * There are two passes. The first goes with the rest of the report: it collects the waits of trainers (why_wait()),
  * sums up files and epochs, and keeps what is needed of each call (rows.h). When trainers and loaders are known, the
- * second pass walks the kept calls, merged by time (walk.c), and compares each stretch of a process's time with the
- * waits. Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all trainers, and as much for a stretch of loaders' work,
- * WHY_AT_WORK_MAX of them; 4 KiB a loader; 112 bytes a file.
- * docs/rules.md has the conclusions. All instants are CLOCK_MONOTONIC, all times ns.
+ * second pass walks the kept calls, merged by time (walk.c). Memory: 32 bytes a wait, WHY_WAITS_MAX of them over all
+ * trainers; 4 KiB a loader; 112 bytes a file. All instants are CLOCK_MONOTONIC, all times ns.
  */
 #ifndef REPORT_WHY_WHY_H
 #define REPORT_WHY_WHY_H
@@ -27,11 +26,9 @@
 #define WHY_TRAINERS_MAX 64
 #define WHY_LOADERS_MAX 4096
 #define WHY_WAITS_MAX (2U << 20)
-#define WHY_AT_WORK_MAX (1U << 17)
 #define WHY_EPOCHS_MAX 512
 #define WHY_WORK_MAX (1U << 16) /* loaders, once for each epoch */
 #define WHY_NOTES_MAX 16
-#define WHY_LONGEST 3
 #define WHY_SLOW_FILES 5
 
 /* The state of a process at a time; of several threads, the one whose call ended first counts. */
@@ -46,8 +43,6 @@ enum why_state {
 	WHY_OTHER, /* in no call that is traced, and not known to compute */
 	WHY_STATES,
 };
-
-extern const char *const why_state_names[WHY_STATES];
 
 /* Kinds of calls on files that a job may wait for. */
 enum why_kind {
@@ -69,50 +64,31 @@ enum why_basis {
 	WHY_BY_REGIONS, /* regions.out: it fetched its next batch */
 	WHY_BY_SUMS, /* sched.out: its main thread did not run */
 	WHY_BY_CALLS, /* its main thread's calls on pipes and the like */
-	WHY_BY_NOTHING,
+	WHY_BY_NOTHING, /* it uses a GPU without numbers, and there is no sched.out */
 	WHY_BY_SEVERAL, /* for all trainers together: their sources differ */
 	WHY_BASES,
 };
 
 extern const char *const why_basis_names[WHY_BASES];
 
-/* A long call. */
-struct why_call {
-	uint64_t fid, end_ns, lat_ns;
-	uint32_t pid;
-};
-
-struct why_longest {
-	struct why_call call[WHY_LONGEST]; /* longest first */
-	unsigned int n;
-};
-
 struct why_trainer {
 	uint64_t pid;
 	uint64_t begin_ns, end_ns; /* of its window, which is the part of the trace that is analyzed */
 	enum why_basis basis;
-	enum why_basis then; /* for what its loaders did meanwhile: where possible a finer one than a GPU's samples */
-	float (*own_samples)[WHY_STATES]; /* its main thread's calls on files, by samples of its GPU */
-	size_t at_sample;
 	struct spans calls; /* of its main thread on pipes and the like */
 	struct spans waits; /* by scheduling */
 	struct step_trainer *steps; /* by regions; NULL: it has no steps with fetches */
 	struct spans io; /* with STEPS: calls on files and waits for pages, its own and its loaders' */
 	uint64_t own_ns[WHY_STATES]; /* its main thread's calls on files */
-	uint64_t own_idle_ns[WHY_STATES]; /* those in its waits, its other threads' too */
-	struct spans saves; /* WHY_BY_GPU, WHY_BY_REGIONS: checkpoints, in its window */
+	uint64_t outside_ns; /* those outside of its waits that count as such */
+	struct spans saves; /* WHY_BY_REGIONS: checkpoints, in its window */
 	uint64_t in_saves_ns[WHY_STATES]; /* its main thread's calls in these */
-	uint64_t waited_ns;
+	uint64_t waited_ns; /* by its basis, with calls on files and checkpoints outside of that */
 	double fault_ns; /* by fault.out: its main thread, in its window */
-	double runq_ns; /* its main thread was ready to run and waited for a CPU */
 	struct sleeps main, threads; /* by sched.out, in its window: its main thread; its other threads together */
 	struct sleeps before; /* of its main thread before the window, which begins with its data */
-	struct sleeps
-		fetching; /* WHY_BY_REGIONS: of its main thread in its waits, spread evenly over each row's time */
-	double unseen_ns; /* WHY_BY_CALLS: time in its window that it may have waited in calls that are not traced */
+
 	uint32_t loaders;
-	struct spans at_work; /* any of its several loaders was in a call on a file, or on a CPU or waiting for one */
-	bool uses_gpu; /* it has opened the device of a GPU */
 	uint32_t n_gpus; /* how many GPUs with numbers it used, and their indexes in GPUS; set with the bases */
 	uint8_t gpu[GPUS_MAX];
 };
@@ -125,13 +101,10 @@ struct why_loader {
 	bool last_sent;
 	uint64_t last_ns;
 	uint64_t samples, bytes;
-	double ns[WHY_STATES], idle_ns[WHY_STATES]; /* in all; while its trainer waited */
-	double alive_idle_ns; /* its trainer's waits within its life */
+	double ns[WHY_STATES];
 	double fault_ns; /* by fault.out, as for its trainer */
-	double shared_ns, shared_idle_ns; /* of ns and idle_ns, in calls that make and size files of shared memory */
-	/* sched.out */
-	double run_idle_ns, runq_idle_ns, sleep_idle_ns, fault_idle_ns, stat_idle_ns;
-	struct sleeps main;
+	double shared_ns; /* in calls that make and size files of shared memory */
+	struct sleeps main; /* by sched.out */
 	struct cover cover;
 };
 
@@ -216,12 +189,6 @@ struct why_output {
 };
 #define WHY_OUTPUTS_MAX 4096
 
-/* Page faults for pages of a file; of FID 0, for memory that was swapped out, or of a file that is not known. */
-struct why_fault_sum {
-	uint64_t n, ns, bytes;
-};
-#define WHY_FAULT_FILES_MAX 65536
-
 struct why_calls;
 
 /* Time in which threads freed memory themselves: reclaims.h. */
@@ -251,7 +218,6 @@ struct why {
 	struct why_file_rest *files_rest;
 	uint32_t n_files;
 	struct why_place *places; /* 2 MiB */
-	struct table faults; /* struct why_fault_sum, by 1 + FID: of loaders and trainers, by fault.out */
 	struct table output; /* struct why_output, by 1 + FID: what was written to FD 1 and 2 */
 	int error; /* of the sums by file; 0 or -errno */
 	struct table work; /* struct why_work, by epoch and PID */
@@ -260,7 +226,6 @@ struct why {
 	struct why_epoch *outside; /* rows in none of them */
 	struct why_sums sums;
 	struct why_kind_sum kind[WHY_KINDS];
-	struct why_longest longest[WHY_STATES]; /* calls of loaders and trainers */
 	uint64_t begin_ns, end_ns; /* of the trace */
 
 	struct why_reclaims reclaims;
@@ -270,19 +235,6 @@ struct why {
 	enum why_basis basis; /* of the trainers that have one; WHY_BY_SEVERAL if these differ */
 	double window_ns; /* the sum of their windows */
 	double waited_ns;
-	double unseen_ns; /* further time in the windows in which it is not known whether they waited */
-	double blame_ns[WHY_STATES]; /* sums up to waited_ns */
-	/* Work and sleep of the trainers themselves and of the threads and helpers that they waited for; by sched.out.
-	 */
-	double computed_ns, slept_ns;
-	double shared_ns; /* of waited_ns: loaders made and sized files of shared memory */
-	double saves_ns,
-		saves_write_ns; /* of waited_ns: in checkpoints that main threads wrote; in writes and syncs of these */
-	double straggler_ns; /* of waited_ns: one loader was busy and the others were not */
-	const struct why_loader *straggler; /* of the generation with the most of it */
-	double straggler_busy, straggler_others,
-		straggler_most_ns; /* the first two as parts of its generation's waits */
-	double cpu_idle_percent; /* of the machine, by cpu.out; NAN: not known */
 	struct account *accounts; /* of each trainer, then of all loaders; n_accounts of them */
 	uint32_t n_accounts;
 	struct overlap *overlaps; /* of the trainers' epochs, by their steps; n_overlaps of them */

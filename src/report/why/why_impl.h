@@ -39,23 +39,22 @@ bool why_faults_are_rows(struct report *r);
 void why_read_busy(struct report *r);
 /* Finds when the trainers waited. */
 void why_read_trainer_sched(struct report *report);
-/* Finds what the loaders, or trainers that fetch for themselves, did while they were waited for; after why_walk(). */
-void why_read_loader_sched(struct report *report);
 
 /* waits.c */
 void why_find_windows(struct report *r); /* the window of each trainer */
 void why_choose_bases(struct report *report);
+/* Adds up how long the trainers waited; after why_walk(). */
+void why_sum_waits(struct report *report);
 /* Returns how long the GPUs of T, which has several, were idle on average. */
 uint64_t why_gpus_idle(struct why *w, const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
-/* Returns the trainer's waits in [BEGIN, END) by BASIS. */
-static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, struct why_trainer *trainer,
-				     uint64_t begin_ns, uint64_t end_ns)
+/* Returns the trainer's waits in [BEGIN, END), by its basis. */
+static inline uint64_t why_waited(struct why *why, struct why_trainer *trainer, uint64_t begin_ns, uint64_t end_ns)
 {
 	begin_ns = begin_ns > trainer->begin_ns ? begin_ns : trainer->begin_ns;
 	end_ns = end_ns < trainer->end_ns ? end_ns : trainer->end_ns;
 	if (begin_ns >= end_ns)
 		return 0;
-	switch (basis) {
+	switch (trainer->basis) {
 	case WHY_BY_GPU:
 		return trainer->n_gpus == 1 ? spans_within(&why->gpus->v[trainer->gpu[0]].idle, begin_ns, end_ns) :
 					      why_gpus_idle(why, trainer, begin_ns, end_ns);
@@ -70,27 +69,6 @@ static inline uint64_t why_waited_by(enum why_basis basis, struct why *why, stru
 	}
 }
 
-/* Returns the trainer's waits in [BEGIN, END) by the best basis. */
-static inline uint64_t why_waited(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
-{
-	return why_waited_by(t->basis, w, t, begin_ns, end_ns);
-}
-
-/* Returns the trainer's waits in [BEGIN, END) by the basis that shows what loaders did meanwhile. */
-static inline uint64_t why_waited_then(struct why *w, struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
-{
-	return why_waited_by(t->then, w, t, begin_ns, end_ns);
-}
-
-/*
- * Whether T waits for the one of its several loaders that is late, as long as any of them is at work. A GPU's samples
- * do not show that: it may be idle for another reason while loaders work ahead.
- */
-static inline bool why_waits_for_any(const struct why_trainer *t)
-{
-	return t->loaders > 1 && t->then != WHY_BY_GPU && t->then < WHY_BY_NOTHING;
-}
-
 /*
  * Whether what T's main thread does in STATE counts as waiting even outside of its waits. Where regions show the
  * fetches of data, other reads do not count. But writes do, as the trainer does not train while it writes.
@@ -100,8 +78,6 @@ static inline bool why_waits_outside(const struct why_trainer *t, enum why_state
 	return t->basis != WHY_BY_REGIONS || state == WHY_WRITE;
 }
 
-/* Returns the samples of T's first GPU; NULL: none. */
-const struct spans *why_samples(const struct why *w, const struct why_trainer *t);
 /* Returns the part of [BEGIN, END) that lies in T's window. */
 static inline uint64_t why_looked_at(const struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -168,10 +144,11 @@ static inline void why_kind_add(struct why *w, enum why_kind kind, uint64_t end_
 void why_find_saves(struct report *report);
 /* Adds a call of T's main thread. */
 void why_saves_call(struct why_trainer *t, enum why_state state, uint64_t begin_ns, uint64_t end_ns);
-/* Whether T's main thread wrote the checkpoints itself; after the last call. */
-bool why_saves_itself(const struct why_trainer *t);
-/* Returns how long T waited in its checkpoints, ns. */
-double why_saves_waited(struct why *w, struct why_trainer *t);
+/*
+ * Returns the part of T's checkpoints in [BEGIN, END) that is not among its waits by regions: all but the writes and
+ * syncs, which count as spread evenly over the checkpoints.
+ */
+uint64_t why_saves_beside(struct why_trainer *t, uint64_t begin_ns, uint64_t end_ns);
 
 /* files.c, see files.h. Returns 0 or -ENOMEM. */
 int why_files_begin(struct why *w);
@@ -180,17 +157,5 @@ void why_files_end(struct report *report);
 
 /* walk.c: walks all calls again, by time. Returns 0 or -errno. */
 int why_walk(struct report *report);
-
-/* together.c: the waits of trainer T in which its loaders lived, ns. Finds W's straggler. To be called once for each T.
- */
-struct why_together {
-	double idle_ns; /* waits during the lives of generations */
-	double ready_ns; /* of these, the part in which no loader had anything to do */
-	double straggler_ns; /* of these, the part in which one loader was busy and the others were not */
-};
-struct why_together why_together(struct why *why, uint32_t t);
-
-/* blame.c: finds the causes of the waits. */
-void why_blame(struct report *r);
 
 #endif

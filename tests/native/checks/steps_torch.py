@@ -74,9 +74,6 @@ def main():
                   f"{trainer}: its fetches are {length(fetched)} ns")
     trace.require(length(fetched) <= account["fetches"], f"fetches of {length(fetched)} ns, by the job's clock {account['fetches']}")
     trace.require((trainer["loaders"] > 0) == (workers > 0), f"{trainer['loaders']} loaders")
-    if not workers:
-        known = sum(share for cause, share in waited["for"].items() if cause in ("disk", "cache", "open", "cpu", "runq"))
-        trace.require(known > 0.5, f"what its own fetches took: {waited['for']}")
 
     job = {row.n("PID") for row in rows}
     files = {row["FID"]: row["TYPE"] for row in trace["files"]}

@@ -70,7 +70,6 @@ begin, end = trainer["begin_ns"], trainer["end_ns"]
 equal("waited", trainer["waited_ns"], union(spans, begin, end), 1000)
 share = report["waited"]["share"]
 equal("share", share, trainer["waited_ns"] / (end - begin), 1e-5)
-equal("what they were for", sum(report["waited"]["for"].values()), 1, 1e-4)
 
 # epochs: all reads from regular files on disks, by the time of their end
 regular = [row for row in rw if row["RW"] == "R" and types.get(row["FID"]) == "reg" and disks[row["FID"]] and

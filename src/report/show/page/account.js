@@ -59,13 +59,15 @@ const Account = (() => {
 			parts.sort((a, b) => paints.indexOf(a.paint) - paints.indexOf(b.paint)), WORDS);
 	}
 
+	const unknown = p => p.parts.reduce((ns, part) => ns + (part.kind === 'unknown' ? part.ns : 0), 0);
+
 	const section = (...bars) => el('div', { class: 'accounts' }, el('h2', null, 'Where the time went'), ...bars);
 
 	/* For report R; null where CPU scheduling was not traced, since then most of it is not known. */
 	function build(r) {
 		const rows = (r.account || []).filter(row => row.wall_ns > 0 && row.other_ns < row.wall_ns / 2);
 
-		if (r.path && r.path.wall_ns > 0 && Array.isArray(r.path.parts))
+		if (r.path && r.path.wall_ns > 0 && Array.isArray(r.path.parts) && unknown(r.path) < r.path.wall_ns / 2)
 			return section(path(r.path));
 		return rows.length > 0 && section(
 			rows.slice(0, SHOWN).map(bar), rows.length > SHOWN && el('p', { class: 'aside' }, `and ${rows.length - SHOWN} more`));

@@ -58,9 +58,11 @@ static void round_trip_keeps_all(void **state)
 	open_host(&job, "tests/golden/trace-small");
 	const struct job_host *put = &job.host[0];
 	const struct report *p = put->report;
-	autofree char *text = summary_of(put);
 	struct job_host host = { 0 };
+	autofree char *text = NULL;
 
+	p->why->rules->bottleneck.share = 1. / 3;
+	text = summary_of(put);
 	assert_int_equal(summary_take(&host, text, strlen(text)), 0);
 	const struct report *r = host.report;
 
@@ -84,7 +86,7 @@ static void round_trip_keeps_all(void **state)
 	assert_int_equal(r->manifest.status, p->manifest.status);
 	assert_string_equal(r->why->rules->bottleneck.rule->code, p->why->rules->bottleneck.rule->code);
 	/* to the last digit */
-	assert_true(r->why->rules->bottleneck.share == p->why->rules->bottleneck.share);
+	assert_true(r->why->rules->bottleneck.share == 1. / 3);
 	assert_true(r->why->window_ns == p->why->window_ns);
 	report_free(host.report);
 	report_job_free(&job);

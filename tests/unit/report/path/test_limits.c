@@ -94,7 +94,7 @@ static void more_waits_than_fit_have_no_path(void **state)
 	r = loaded_within(limits);
 	assert_int_equal(r->path->n, 0);
 	assert_true(has_note(r, "there are too many rows: where the time went is not known"));
-	assert_false(r->why->rules->bottleneck.by_path);
+	assert_string_equal(r->why->rules->bottleneck.rule->code, "unknown");
 	report_free(r);
 }
 

@@ -27,7 +27,6 @@ static bool shows(const struct report *r, const char *text)
 static void expect_answer(struct report *r, const char *code, int share, const char *text)
 {
 	assert_string_equal(answer(r)->rule->code, code);
-	assert_true(answer(r)->by_path);
 	assert_int_equal((int)(100 * answer(r)->share + 0.5), share);
 	if (!shows(r, text))
 		fail_msg("no evidence has %s", text);

@@ -11,7 +11,7 @@ static void missing_files_are_noted(void **state)
 	put_job(0);
 	put_reads(10, MiB, MiB, 0, 2);
 	r = loaded();
-	assert_true(lacks(r, "cpu-contention: needs CPU scheduling"));
+	assert_true(lacks(r, "fault-storm: needs fault.out"));
 	report_free(r);
 }
 
@@ -38,6 +38,8 @@ static void each_rule_is_listed(void **state)
 		for (const struct rule *rule = *table; rule->code; rule++)
 			listed(rule, list);
 	for (const struct rule *const *answer = rules_answers; *answer; answer++)
+		listed(*answer, list);
+	for (const struct rule *const *answer = rules_of_path; *answer; answer++)
 		listed(*answer, list);
 }
 

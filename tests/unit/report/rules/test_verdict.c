@@ -6,59 +6,13 @@
 
 #include "../job.h"
 
-static void nobody_waits(void **state)
-{
-	struct report *r;
-
-	put_job(0);
-	put_waits(30 * MS);
-	for (unsigned int i = 0; i < STEPS; i++)
-		for (unsigned int pid = 101; pid <= 102; pid++) {
-			put_rw(pid, step(i) + 100 * MS, 90 * MS, 'R', MiB, i * MiB, MiB, 2);
-			put_work(pid, i, 200 * MS);
-		}
-	r = loaded();
-	expect_near(is_bottleneck(r, "trainer-bound")->share, 0.97);
-	report_free(r);
-}
-
-/* The trainer waits for WAIT of a second, and its loaders read for the first READ of it. */
-static double training_share(uint64_t wait, uint64_t read)
-{
-	struct report *r;
-	double share;
-
-	put_job(0);
-	put_waits(wait);
-	for (unsigned int i = 0; i < STEPS; i++)
-		for (unsigned int pid = 101; pid <= 102; pid++) {
-			put_rw(pid, step(i) + 10 + read, read, 'R', MiB, i * MiB, MiB, 2);
-			put_work(pid, i, 10 + read + 10);
-		}
-	r = loaded();
-	share = is_bottleneck(r, "trainer-bound")->share;
-	report_free(r);
-	return share;
-}
-
-/* A tenth of waits, a little less or a little more gives equal text. */
-static void the_share_of_training_is_all_but_what_is_waited_for(void **state)
-{
-	expect_near(training_share(98 * MS, 10 * MS), 0.99);
-	expect_near(training_share(102 * MS, 10 * MS), 0.99);
-	expect_near(training_share(600 * MS, 10 * MS), 0.99);
-	expect_near(training_share(600 * MS, 290 * MS), 0.71);
-}
-
 static void is_unknown_without_scheduling(struct report *r)
 {
 	const struct finding *b = is_bottleneck(r, "unknown");
 
 	assert_true(isnan(b->share));
-	assert_true(shows(b, "the trace has no CPU scheduling"));
+	assert_true(shows(b, "neither waits.out nor CPU scheduling"));
 	assert_int_equal(r->why->seen, WHY_SEEN_NOT);
-	for (unsigned int i = 0; i < r->why->rules->n; i++)
-		assert_false(r->why->rules->found[i].rule->waits);
 	report_free(r);
 }
 
@@ -95,9 +49,7 @@ static void a_job_that_only_reads_is_not_bound_by_training(void **state)
 		put_rw(100, step(i) + 700 * MS, 50 * MS, 'R', MiB, i * MiB, MiB, 2);
 	r = loaded();
 	b = is_bottleneck(r, "unknown");
-	assert_true(shows(b, "the trace has no CPU scheduling"));
-	expect_near(b->share, since(650 * MS, 0.05));
-	expect_near(found(r, "storage-read")->measure, since(650 * MS, 0.05));
+	assert_true(shows(b, "neither waits.out nor CPU scheduling"));
 	report_free(r);
 }
 
@@ -204,8 +156,6 @@ static void a_trainer_that_computes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(nobody_waits),
-		IN_TREE(the_share_of_training_is_all_but_what_is_waited_for),
 		IN_TREE(what_does_not_train_is_bound_by_nothing),
 		IN_TREE(a_job_that_only_reads_is_not_bound_by_training),
 		IN_TREE(a_job_that_is_too_short_or_failed_has_no_answer),

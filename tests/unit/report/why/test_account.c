@@ -76,7 +76,6 @@ static void a_job_that_faults_in_mapped_files_waits_for_storage(void **state)
 
 static void a_job_that_waits_for_a_server_waits_for_the_outside(void **state)
 {
-	const struct finding *b;
 	struct report *r;
 
 	put_alone("python", 2 * S);
@@ -85,8 +84,7 @@ static void a_job_that_waits_for_a_server_waits_for_the_outside(void **state)
 		put_slept(100, 100, i, "recvfrom", 0, 900 * MS);
 	}
 	r = loaded();
-	b = is_bottleneck(r, "outside-wait");
-	expect_near(b->share, 0.9);
+	expect_near(term(account_of(r, 100), ACCOUNT_OTHERS), 0.9);
 	assert_string_equal(account_of(r, 100)->awaited, "the network, or a process outside the job");
 	report_free(r);
 }
@@ -108,33 +106,8 @@ static void a_job_that_waits_for_its_children_waits_for_their_calls(void **state
 		put_slept(300, 300, i, "poll", 0, 600 * MS);
 	}
 	r = loaded();
-	expect_near(is_bottleneck(r, "storage-read")->share, 0.3);
-	expect_near(r->why->computed_ns / r->why->window_ns, 0.45 + 0.1);
 	assert_string_equal(account_of(r, 100)->awaited, "process 300 (cat)");
 	report_free(r);
-}
-
-/* As a shell does. With a child that waits for the network beside it, that is the cause of a half. */
-static void a_job_that_waits_for_a_child_that_sleeps_is_idle(void **state)
-{
-	struct report *r;
-
-	for (unsigned int network = 0; network < 2; network++) {
-		put_alone("sh", 20 * MS);
-		put(PIDS, BEGIN + 1, "300\t300\t100\tsleep\texec\t-\t300\t0\t/\t-\tsleep");
-		put(PIDS, step(STEPS), "300\t300\t100\tsleep\texit\t0\t300\t0\t/\t-\tutime=0\\040stime=0");
-		for (unsigned int i = 0; i < STEPS; i++) {
-			put_ran(100, i, MS, 0);
-			put_slept(100, 100, i, "wait4", 0, 999 * MS);
-			put_slept(300, 300, i, "clock_nanosleep", 0, 1000 * MS);
-			if (network)
-				put_slept(301, 301, i, "recvfrom", 0, 1000 * MS);
-		}
-		r = loaded();
-		expect_near(is_bottleneck(r, network ? "outside-wait" : "idle")->share, network ? 0.4995 : 0.999);
-		adds_up(account_of(r, 100));
-		report_free(r);
-	}
 }
 
 /* Its main thread waits for its other threads, which read. */
@@ -152,7 +125,6 @@ static void a_job_that_reads_by_threads_waits_for_their_reads(void **state)
 		put_slept(100, 102, i, "fault", 350 * MS, 0);
 	}
 	r = loaded();
-	expect_near(is_bottleneck(r, "storage-read")->share, 0.7);
 	a = account_of(r, 100);
 	adds_up(a);
 	expect_near(term(a, ACCOUNT_THREADS), 0.7);
@@ -168,7 +140,6 @@ int main(void)
 		IN_TREE(a_job_that_faults_in_mapped_files_waits_for_storage),
 		IN_TREE(a_job_that_waits_for_a_server_waits_for_the_outside),
 		IN_TREE(a_job_that_waits_for_its_children_waits_for_their_calls),
-		IN_TREE(a_job_that_waits_for_a_child_that_sleeps_is_idle),
 		IN_TREE(a_job_that_reads_by_threads_waits_for_their_reads),
 	};
 

@@ -19,7 +19,6 @@ static void a_launcher_is_no_trainer_for_a_moments_fork(void **state)
 	r = loaded();
 	assert_int_equal(r->why->n_trainers, 1);
 	assert_int_equal(r->why->trainer[0].pid, 200);
-	expect_near(is_bottleneck(r, "storage-read")->measure, since(100 * MS, 0.6));
 	report_free(r);
 }
 
@@ -44,7 +43,6 @@ static void a_process_that_only_waits_for_its_copies_does_not_train(void **state
 	assert_int_equal(r->why->loaders.n, 0);
 	for (unsigned int pid = 101; pid <= 104; pid++)
 		assert_non_null(why_trainer_of(r, pid));
-	expect_near(is_bottleneck(r, "storage-read")->measure, since(400 * MS, 0.3));
 	assert_non_null(strstr(r->why->notes[0], "process 100 (python) only waited for 5"));
 	report_free(r);
 }
@@ -93,7 +91,6 @@ static void ranks_of_a_launcher_may_have_loaders(void **state)
 	assert_int_equal(r->why->n_trainers, 2);
 	assert_int_equal(why_trainer_of(r, 101)->loaders, 2);
 	assert_int_equal(why_trainer_of(r, 102)->loaders, 2);
-	expect_near(is_bottleneck(r, "storage-read")->measure, 0.69);
 	report_free(r);
 }
 

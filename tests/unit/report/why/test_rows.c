@@ -59,7 +59,6 @@ static void batches_in_shared_memory_are_no_syncs(void **state)
 	assert_null(found(r, "metadata-time")); /* nor are its opens those of samples */
 	assert_int_equal(r->why->sums.syncs, 0);
 	assert_int_equal(r->why->sums.opens, 0);
-	expect_near(r->why->blame_ns[WHY_WRITE], 0);
 	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
 		syncs += r->timeline->sum[TIMELINE_SYNCS][i];
 	assert_int_equal(syncs, 0);
@@ -70,17 +69,6 @@ static void batches_in_shared_memory_are_no_syncs(void **state)
 		"40 files in /dev/shm with 40.0 MiB in all; making, sizing and closing them took loaders 12.0 s, 30.0 % of their time"));
 	/* both loaders spent 300 of the 490 ms in which the trainer waited for them */
 	expect_near(f->size.share, 0.3);
-	report_free(r);
-}
-
-/* A call lasts while its thread waits for a CPU: the scheduler knows how much of it was work. */
-static void sizing_shared_memory_is_work_and_waits_for_a_cpu(void **state)
-{
-	struct report *r = batches_in_shared_memory(true);
-
-	assert_true(r->why->blame_ns[WHY_RUNQ] > r->why->blame_ns[WHY_CPU]);
-	expect_near(r->why->blame_ns[WHY_WRITE], 0);
-	assert_non_null(found(r, "batch-copies"));
 	report_free(r);
 }
 
@@ -151,7 +139,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(the_open_of_a_fifo_is_no_time_on_files),
 		IN_TREE(batches_in_shared_memory_are_no_syncs),
-		IN_TREE(sizing_shared_memory_is_work_and_waits_for_a_cpu),
 		IN_TREE(truncations_are_no_syncs),
 		IN_TREE(software_is_no_data),
 	};

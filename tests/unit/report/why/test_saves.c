@@ -26,47 +26,6 @@ static void what_a_job_writes_before_it_reads_is_no_checkpoint(void **state)
 	report_free(r);
 }
 
-/* An idle GPU, and loaders that are ready. TID saves for 600 ms of each second, and writes for 60 of these. */
-static struct report *saving(unsigned int tid)
-{
-	put_job(0);
-	for (unsigned int i = 0; i < STEPS; i++) {
-		put(GPU, step(i), "0\t100\tC\t0\t0\tpython");
-		put(REGIONS, step(i) + 800 * MS, "100\t%u\tx\tcheckpoint\tsave\t%llu\t0\t-\t-\t-\t-\ttorch\t-", tid,
-		    N(600 * MS));
-		put(RW, step(i) + 300 * MS, "100\t%u\tx\tW\twrite\t%llu\t4096\t4096\t%llu\t0\t5\t-\t3\tf", tid,
-		    N(60 * MS), N(i * MiB));
-		put_work(101, i, 5 * MS);
-		put_work(102, i, 5 * MS);
-	}
-	put(GPU, step(STEPS), "0\t100\tC\t0\t0\tpython");
-	put_rw(101, step(STEPS), 10, 'R', MiB, 0, 0, 2); /* the trace's end */
-	return loaded_with(true);
-}
-
-/* It makes the bytes of its checkpoint on the CPU, which is neither the loaders' work nor any other. */
-static void a_gpu_waits_for_all_of_a_checkpoint(void **state)
-{
-	struct report *r = saving(100);
-	const struct finding *b = is_bottleneck(r, "checkpoint-write");
-
-	assert_int_equal(r->why->basis, WHY_BY_GPU);
-	expect_near(r->why->waited_ns / r->why->window_ns, 1);
-	expect_near(b->measure, 0.6);
-	assert_true(shows(b, "saved checkpoints for 12.0 s, 1.20 s of it in writes and syncs"));
-	report_free(r);
-}
-
-static void a_checkpoint_of_another_thread_stops_nothing(void **state)
-{
-	struct report *r = saving(177);
-
-	is_bottleneck(r, "trainer-bound");
-	expect_near(r->why->blame_ns[WHY_WRITE] / r->why->window_ns, 0.06);
-	assert_true(r->why->saves_ns == 0);
-	report_free(r);
-}
-
 /* While it saves, it does not train: a wait without a fetch. 500 ms of each step are a checkpoint, 50 of these a write.
  */
 static void a_trainer_that_saves(void **state)
@@ -86,7 +45,6 @@ static void a_trainer_that_saves(void **state)
 	r = loaded_with(true);
 	assert_int_equal(r->why->basis, WHY_BY_REGIONS);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.52);
-	expect_near(is_bottleneck(r, "checkpoint-write")->measure, 0.5);
 	expect_near(found(r, "checkpoint-stall")->measure, 0.5);
 	expect_near((double)r->why->epoch[0].waited_ns / (double)r->why->epoch[0].waitable_ns, 0.52);
 	report_free(r);
@@ -96,8 +54,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(what_a_job_writes_before_it_reads_is_no_checkpoint),
-		IN_TREE(a_gpu_waits_for_all_of_a_checkpoint),
-		IN_TREE(a_checkpoint_of_another_thread_stops_nothing),
 		IN_TREE(a_trainer_that_saves),
 	};
 

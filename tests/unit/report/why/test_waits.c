@@ -4,59 +4,6 @@
 
 #include "../job.h"
 
-/* The trainer polls, which has no row, and then reads the data: its calls show WAIT of each second. */
-static struct report *polling(uint64_t trainer_ns, uint64_t wait)
-{
-	put_job_of(18 * S, trainer_ns);
-	put_waits(wait);
-	for (unsigned int i = 0; i < STEPS; i++)
-		for (unsigned int pid = 101; pid <= 102; pid++) {
-			put_rw(pid, step(i) + 10 * MS, 5 * MS, 'R', MiB, i * MiB, 0, 2);
-			put_work(pid, i, 950 * MS);
-		}
-	return loaded();
-}
-
-static void computing_less_than_possible_may_be_waiting_in_calls_without_rows(void **state)
-{
-	struct report *r = polling(3 * S, 73 * MS);
-	autofree char *sentence = NULL;
-
-	assert_int_equal(r->why->basis, WHY_BY_CALLS);
-	expect_near(r->why->waited_ns / r->why->window_ns, 0.073);
-	expect_near(r->why->unseen_ns / r->why->window_ns, 0.85 - 0.073);
-	is_bottleneck(r, "unknown");
-	report_free(r);
-	/* its calls show most of its possible waits, and when */
-	r = polling(3 * S, 800 * MS);
-	assert_int_equal(r->why->basis, WHY_BY_CALLS);
-	expect_near(r->why->unseen_ns / r->why->window_ns, 0.05);
-	is_bottleneck(r, "decode-cpu");
-	sentence = sentence_of(r);
-	assert_non_null(strstr(sentence, " % of the time)"));
-	report_free(r);
-}
-
-static void a_running_process_may_wait_in_calls_without_rows(void **state)
-{
-	struct report *r = polling(0, 73 * MS);
-	const struct finding *b = is_bottleneck(r, "unknown");
-	autofree char *sentence = sentence_of(r);
-
-	expect_near(b->share, 0.073);
-	assert_string_equal(sentence, rule_unknown.title); /* the share refers to all waits, not to a part of an unknown
-							    * one */
-	expect_near(r->why->unseen_ns / r->why->window_ns, 1 - 0.073);
-	assert_true(lacks(r, "trainer-bound: needs all waits of the trainers"));
-	assert_true(shows(b, "for another 92.7 % of the time it is not known whether they waited"));
-	report_free(r);
-	/* more than half of the time, it waits for something known */
-	r = polling(0, 800 * MS);
-	is_bottleneck(r, "decode-cpu");
-	assert_true(lacks(r, "trainer-bound: "));
-	report_free(r);
-}
-
 /* A second rank, whose GPU has no numbers; WAIT: in each second, by sched.out. */
 static struct report *two_ranks(uint64_t wait)
 {
@@ -83,16 +30,11 @@ static struct report *two_ranks(uint64_t wait)
 static void a_process_without_a_source_is_left_out(void **state)
 {
 	struct report *r = two_ranks(0);
-	const struct finding *b;
 
 	assert_int_equal(r->why->n_trainers, 2);
 	assert_int_equal(r->why->basis, WHY_BY_GPU);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.75);
 	assert_int_equal(why_trainer_of(r, 200)->basis, WHY_BY_NOTHING);
-	b = is_bottleneck(r, "storage-read");
-	expect_near(b->measure, 0.75 * 0.6);
-	assert_true(shows(b, "sampled every 1.00 s"));
-	assert_true(shows(b, "1 of them (process 200) left out"));
 	expect_near((double)r->why->epoch[0].waited_ns / (double)r->why->epoch[0].waitable_ns, 0.75);
 	report_free(r);
 }
@@ -100,7 +42,6 @@ static void a_process_without_a_source_is_left_out(void **state)
 static void each_trainer_is_judged_by_the_best_that_is_known_of_it(void **state)
 {
 	struct report *r = two_ranks(500 * MS);
-	const struct finding *b = &r->why->rules->bottleneck;
 
 	assert_int_equal(r->why->basis, WHY_BY_SEVERAL);
 	assert_int_equal(why_trainer_of(r, 100)->basis, WHY_BY_GPU);
@@ -108,8 +49,6 @@ static void each_trainer_is_judged_by_the_best_that_is_known_of_it(void **state)
 	expect_near((double)why_trainer_of(r, 100)->waited_ns / (STEPS * S), 0.75);
 	expect_near((double)why_trainer_of(r, 200)->waited_ns / (STEPS * S), 0.5);
 	expect_near(r->why->waited_ns / r->why->window_ns, 0.625);
-	assert_true(shows(b, "(process 100) 75.0 %, by gpu.out"));
-	assert_true(shows(b, "(process 200) 50.0 %, by sched.out"));
 	report_free(r);
 }
 
@@ -143,7 +82,6 @@ static void settings_are_not_where_the_data_begins(void **state)
 /* Neither poll(2) nor futex(2), in which it waits, has a row here: its regions show that it waited, and when. */
 static void regions_show_when_it_waits(void **state)
 {
-	const struct finding *b;
 	struct report *r;
 
 	put_job(0);
@@ -156,20 +94,16 @@ static void regions_show_when_it_waits(void **state)
 		}
 	}
 	r = loaded_with(true);
-	b = is_bottleneck(r, "storage-read");
 	assert_int_equal(r->why->basis, WHY_BY_REGIONS);
 	assert_int_equal(r->why->seen, WHY_SEEN_REGIONS);
 	assert_true(r->why->window_ns == STEPS * S);
 	assert_true(r->why->waited_ns == STEPS * 500.0 * MS); /* to the nanosecond */
-	assert_true(r->why->unseen_ns == 0);
-	expect_near(b->share, 0.4);
 	/* two loaders, for 400 ms each: their reads after the fetch do not count */
 	assert_int_equal(r->phases->steps.n_slowest, STEPS_SLOWEST);
 	for (unsigned int i = 0; i < STEPS_SLOWEST; i++) {
 		assert_true(r->phases->steps.slowest[i].io_ns[STEP_IO_DISK] == 2 * 400 * MS);
 		assert_true(r->phases->steps.slowest[i].io_ns[STEP_IO_CACHE] == 0);
 	}
-	assert_true(shows(b, "by regions.out"));
 	report_free(r);
 }
 
@@ -193,8 +127,6 @@ static void steps_alone_show_no_waits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(computing_less_than_possible_may_be_waiting_in_calls_without_rows),
-		IN_TREE(a_running_process_may_wait_in_calls_without_rows),
 		IN_TREE(a_process_without_a_source_is_left_out),
 		IN_TREE(each_trainer_is_judged_by_the_best_that_is_known_of_it),
 		IN_TREE(settings_are_not_where_the_data_begins),
