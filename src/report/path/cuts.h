@@ -7,7 +7,7 @@
 #ifndef REPORT_PATH_CUTS_H
 #define REPORT_PATH_CUTS_H
 
-#include "report/path/rows.h"
+#include "report/path/lives/rows.h"
 #include "report/path/walk.h"
 
 enum path_cut_kind { PATH_CUT_READ, PATH_CUT_WRITE, PATH_CUT_METADATA, PATH_CUT_KINDS };

@@ -6,10 +6,10 @@
 #ifndef REPORT_PATH_EDGES_H
 #define REPORT_PATH_EDGES_H
 
-#include "report/path/graph.h"
-#include "report/path/roots.h"
-#include "report/path/shorts.h"
-#include "report/path/target.h"
+#include "report/path/lives/roots.h"
+#include "report/path/sums/graph.h"
+#include "report/path/waits/shorts.h"
+#include "report/path/waits/target.h"
 
 #define PATH_EDGES_KNOWN 256U
 

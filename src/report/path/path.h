@@ -6,13 +6,13 @@
 #ifndef REPORT_PATH_PATH_H
 #define REPORT_PATH_PATH_H
 
-#include "report/path/graph.h"
-#include "report/path/idle.h"
-#include "report/path/names.h"
+#include "report/path/lives/roots.h"
 #include "report/path/ranks.h"
-#include "report/path/roots.h"
 #include "report/path/spins.h"
-#include "report/path/sums.h"
+#include "report/path/sums/graph.h"
+#include "report/path/sums/idle.h"
+#include "report/path/sums/names.h"
+#include "report/path/sums/sums.h"
 #include "stats/table.h"
 
 struct path_limits;

@@ -7,8 +7,8 @@
 #ifndef REPORT_PATH_RANKS_H
 #define REPORT_PATH_RANKS_H
 
-#include "report/path/roots.h"
-#include "report/path/shorts.h"
+#include "report/path/lives/roots.h"
+#include "report/path/waits/shorts.h"
 
 #define PATH_RANKS_MAX 32U /* that are compared: each needs a walk of its own */
 

@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 #include "base/util.h"
-#include "report/path/roots.h"
-#include "report/path/shorts.h"
-#include "report/path/sums.h"
+#include "report/path/lives/roots.h"
+#include "report/path/sums/sums.h"
+#include "report/path/waits/shorts.h"
 #include "report/scan/follow.h"
 
 #define PATH_RECENT_NS (10 * NSEC_PER_SEC)

@@ -7,8 +7,8 @@
 #ifndef REPORT_PATH_ROLES_H
 #define REPORT_PATH_ROLES_H
 
-#include "report/path/roots.h"
-#include "report/path/shorts.h"
+#include "report/path/lives/roots.h"
+#include "report/path/waits/shorts.h"
 
 /* So many waits of a process above it make one that serves; a result that a rank hands over at its end does not. */
 #define PATH_SERVES 3U

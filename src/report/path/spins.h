@@ -7,9 +7,9 @@
 #ifndef REPORT_PATH_SPINS_H
 #define REPORT_PATH_SPINS_H
 
-#include "report/path/leaf.h"
-#include "report/path/roots.h"
-#include "report/path/shorts.h"
+#include "report/path/lives/roots.h"
+#include "report/path/sums/leaf.h"
+#include "report/path/waits/shorts.h"
 
 #define PATH_SPINS_MAX 64U /* workers that are looked at: each needs a walk of its own */
 

@@ -7,10 +7,10 @@
 #ifndef REPORT_PATH_WALK_H
 #define REPORT_PATH_WALK_H
 
-#include "report/path/doings.h"
 #include "report/path/edges.h"
-#include "report/path/polls.h"
-#include "report/path/tries.h"
+#include "report/path/lives/doings.h"
+#include "report/path/waits/polls.h"
+#include "report/path/waits/tries.h"
 
 #define PATH_DEPTH_MAX 200U /* threads that wait for each other in a row */
 /* A thread's short waits for another one are looked at if they are so long in all, and so many in a row. */

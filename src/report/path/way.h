@@ -7,8 +7,8 @@
 #define REPORT_PATH_WAY_H
 
 #include "report/path/cuts.h"
-#include "report/path/idle.h"
-#include "report/path/sums.h"
+#include "report/path/sums/idle.h"
+#include "report/path/sums/sums.h"
 
 struct path_way {
 	struct path_sums *sums;
