@@ -16,7 +16,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "host/space.h"
+#include "host/machine/space.h"
 #include "kernel/ring.h"
 #include "trace/outdir.h"
 

@@ -14,7 +14,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "collectors/kinds.h"
-#include "host/cgroup.h"
+#include "host/cgroup/cgroup.h"
 #include "host/helper.h"
 #include "kernel/backend.h"
 #include "kernel/tracer.h"

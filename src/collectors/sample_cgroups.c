@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "collectors/cgroup_values.h"
 #include "collectors/sample.h"
-#include "host/cgroup.h"
+#include "host/cgroup/cgroup.h"
 
 #define LEVELS_MAX 64U /* the nearest to the job */
 #define PLACES_MAX 8U /* v2, and v1's hierarchies with something to read */

@@ -17,7 +17,7 @@
 #include "base/util.h"
 #include "collectors/cgroup_values.h"
 #include "collectors/sample.h"
-#include "host/cgroup.h"
+#include "host/cgroup/cgroup.h"
 
 #define TEXT_MAX (64U << 10)
 #define PF_EXITING 4U /* include/linux/sched.h: in field 9 of /proc/PID/stat */

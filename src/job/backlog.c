@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/space.h"
+#include "host/machine/space.h"
 #include "job/relay.h"
 
 #define ROOM (1U << 20)

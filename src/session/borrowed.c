@@ -11,10 +11,10 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "host/machine/space.h"
 #include "host/rights/caller.h"
 #include "host/rights/owner.h"
 #include "host/rights/user_name.h"
-#include "host/space.h"
 #include "session/state.h"
 #include "trace/config.h"
 

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "dlt/dlt.h"
-#include "host/machine.h"
+#include "host/machine/machine.h"
 #include "host/rights/privileges.h"
 #include "kernel/ring.h"
 #include "session/manifest_members.h"

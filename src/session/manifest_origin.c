@@ -5,7 +5,7 @@
 #include "base/version.h"
 #include "dlt/dlt.h"
 #include "host/git.h"
-#include "host/machine.h"
+#include "host/machine/machine.h"
 #include "host/stall/guard.h"
 #include "session/manifest.h"
 #include "session/manifest_members.h"

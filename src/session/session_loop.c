@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/shell.h"
 #include "base/util.h"
-#include "host/machine.h"
+#include "host/machine/machine.h"
 #include "host/stall/proxy.h"
 #include "host/stall/unanswered.h"
 #include "session/command.h"

@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/util.h"
-#include "host/container.h"
-#include "host/container_wait.h"
+#include "host/cgroup/container.h"
+#include "host/cgroup/container_wait.h"
 #include "host/rights/owner.h"
 #include "host/stall/process_reader.h"
 #include "kernel/snapshot.h"

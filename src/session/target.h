@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "host/cgroup.h"
+#include "host/cgroup/cgroup.h"
 #include "host/process.h"
 #include "host/rights/owner.h"
 #include "trace/config.h"

@@ -14,7 +14,7 @@
 #include "drain/memory/access_areas.h"
 #include "drain/memory/access_runs.h"
 #include "drain/memory/access_counts.h"
-#include "host/numa.h"
+#include "host/machine/numa.h"
 #include "host/stall/async_call.h"
 #include "kernel/access/page_tables.h"
 #include "kernel/object.h"

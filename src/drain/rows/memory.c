@@ -11,7 +11,7 @@
 #include "dlt/memory.h"
 #include "drain/rows/decode.h"
 #include "drain/rows/stage.h"
-#include "host/meminfo.h"
+#include "host/machine/meminfo.h"
 
 struct memory {
 	int fd; /* /proc/meminfo; -1: it cannot be opened */

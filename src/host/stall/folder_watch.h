@@ -7,7 +7,7 @@
 #ifndef HOST_STALL_FOLDER_WATCH_H
 #define HOST_STALL_FOLDER_WATCH_H
 
-#include "host/space.h"
+#include "host/machine/space.h"
 #include "host/stall/async_call.h"
 
 struct folder_watch {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/holders.h"
+#include "host/waits/holders.h"
 
 #define LOOK_NS (500 * NSEC_PER_MSEC) /* of CPU time, for all of a look */
 #define HANGS_NS (5 * NSEC_PER_SEC)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process of ours that finds who holds what others wait for (host/holders.h): a look at a process may hang, and takes
- * rights that the trace gives up. Beside the reader of process_reader.h, as that one is the drain's. One that hangs is
- * left alone, and there are no further answers. For one thread.
+ * A process of ours that finds who holds what others wait for (host/waits/holders.h): a look at a process may hang, and
+ * takes rights that the trace gives up. Beside the reader of process_reader.h, as that one is the drain's. One that
+ * hangs is left alone, and there are no further answers. For one thread.
  */
 #ifndef HOST_STALL_HOLD_READER_H
 #define HOST_STALL_HOLD_READER_H

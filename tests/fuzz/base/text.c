@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "host/container.h"
+#include "host/cgroup/container.h"
 #include "base/units.h"
 #include "trace/manifest_read.h"
 #include "trace/outdir.h"

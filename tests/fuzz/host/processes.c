@@ -2,7 +2,7 @@
 /* /proc/PID/stat, status and maps, of which a process chooses names, and what a container runtime prints. */
 #include "fuzz.h"
 
-#include "host/container.c"
+#include "host/cgroup/container.c"
 #include "host/mapping.h"
 #include "host/process.c"
 

@@ -11,7 +11,7 @@
 
 #include "collectors/cgroup_values.h"
 #include "collectors/sample.h"
-#include "host/cgroup.h"
+#include "host/cgroup/cgroup.h"
 #include "tree.h"
 
 #define SECOND UINT64_C(1000000000)
