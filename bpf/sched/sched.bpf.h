@@ -18,12 +18,12 @@
 #define PF_IO_WORKER 0x10
 #define PF_USER_WORKER 0x4000 /* 6.4; older kernels had only io_uring's */
 
-/* The context of sched_switch has the state: see src/probes/sched.h. */
+/* The context of sched_switch has the state: see src/probes/sched/sched.h. */
 const volatile __u8 state_is_given = 0;
 
 /*
  * Found by tid & slot_mask; a thread whose slot is taken goes to the overflow hash, as calls in flight do. The daemon
- * may look at them (src/probes/sched_waiting.c).
+ * may look at them (src/probes/sched/sched_waiting.c).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -10,7 +10,7 @@
 #include "dlt/alloc_functions.h"
 #include "dlt/dlt.h"
 
-/* What an event is. The names of those that are rows: src/probes/alloc.c. */
+/* What an event is. The names of those that are rows: src/probes/memory/alloc.c. */
 enum dlt_alloc_op {
 	DLT_ALLOC_MALLOC,
 	DLT_ALLOC_CALLOC,

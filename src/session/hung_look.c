@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "host/stall/hold_reader.h"
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 #include "session/state.h"
 #include "trace/config.h"
 #include "trace/probe.h"

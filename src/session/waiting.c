@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 #include "session/state.h"
 #include "trace/clock.h"
 #include "trace/probe.h"

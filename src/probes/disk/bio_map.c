@@ -2,7 +2,7 @@
 /* bio_map.out: the extents of requests that have several, which bio's programs send (bpf/bio/bio_map.bpf.h). */
 #include "dlt/bio.h"
 
-#include "probes/bio.h"
+#include "probes/disk/bio.h"
 #include "trace/probe.h"
 
 #define AT(member) offsetof(struct dlt_bio_map, member)

@@ -10,7 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 #include "trace/probe.h"
 
 struct looking {

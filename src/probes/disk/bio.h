@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The bio probe's names and functions beyond its table: reading a kernel's BTF, and requests in flight. */
-#ifndef PROBES_BIO_H
-#define PROBES_BIO_H
+#ifndef PROBES_DISK_BIO_H
+#define PROBES_DISK_BIO_H
 
 #include <stdbool.h>
 #include <stdint.h>

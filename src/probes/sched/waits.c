@@ -3,7 +3,7 @@
 #include "dlt/waits.h"
 
 #include "dlt/sched.h"
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 #include "trace/probe.h"
 
 static const struct field_name state_names[] = {

@@ -91,7 +91,7 @@ static void created_row(struct decode *decode, const struct dlt_open *rec)
 	if (path_len + base_len > sizeof(row.strings))
 		return;
 	row.rec.hdr.probe = DLT_create_del;
-	row.rec.hdr.func = 0; /* "create", first in src/probes/create_del.c */
+	row.rec.hdr.func = 0; /* "create", first in src/probes/calls/create_del.c */
 	row.rec.hdr.size = (uint32_t)(sizeof(row.rec) + path_len + base_len);
 	row.rec.segs.len[0] = (uint16_t)path_len;
 	row.rec.segs.len[2] = (uint16_t)base_len;

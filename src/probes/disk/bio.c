@@ -3,7 +3,7 @@
  * The bio probe: the columns, and the differences between kernels, found in their BTF. Runs in the control
  * thread, before the trace and after it.
  */
-#include "probes/bio.h"
+#include "probes/disk/bio.h"
 
 #include <errno.h>
 #include <string.h>

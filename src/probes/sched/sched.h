@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the probes of the scheduler share: properties of the kernel, names, and the waits that have not ended. */
-#ifndef PROBES_SCHED_H
-#define PROBES_SCHED_H
+#ifndef PROBES_SCHED_SCHED_H
+#define PROBES_SCHED_SCHED_H
 
 #include <errno.h>
 

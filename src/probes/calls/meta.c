@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The meta probe: calls about files' metadata that took long; each, where --probes names it. meta_sums has them all. */
-#include "probes/meta.h"
+#include "probes/calls/meta.h"
 
 #include <fcntl.h>
 #include <linux/fiemap.h>

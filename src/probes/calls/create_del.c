@@ -48,7 +48,7 @@ static const struct field fields[] = {
 };
 
 static const struct probe_call calls[] = {
-	{ "create", -1 }, /* an open that made its file: src/probes/open.c */
+	{ "create", -1 }, /* an open that made its file: src/probes/calls/open.c */
 	{ "link", SYS_link, DLT_CD_RENAME, "create_del_exit" },
 	{ "linkat", SYS_linkat, DLT_CD_RENAMEAT, "create_del_exit" },
 	{ "mkdir", SYS_mkdir, DLT_CD_MKDIR, "create_del_exit" },

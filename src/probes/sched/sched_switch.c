@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 
 #include "kernel/skel.h"
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 #include "sched_switch.skel.h"
 #include "trace/probe.h"
 

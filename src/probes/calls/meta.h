@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the probes meta and meta_sums share: their calls, and the names of requests. */
-#ifndef PROBES_META_H
-#define PROBES_META_H
+#ifndef PROBES_CALLS_META_H
+#define PROBES_CALLS_META_H
 
 #include "dlt/meta.h"
 #include "trace/field.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "kernel/skel.h"
 #include "kernel/syscalls.h"
 #include "net.skel.h"
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 #include "trace/probe.h"
 
 static const struct field_name dir_names[] = {

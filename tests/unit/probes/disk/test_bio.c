@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "probes/bio.h"
+#include "probes/disk/bio.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 
 enum { PID = 2, CGROUP = 10, RANK = 11, ARGS = 12 };
 
-#define PROCS 4096 /* as in src/probes/pids.c */
+#define PROCS 4096 /* as in src/probes/process/pids.c */
 
 /* An exec closes files first, and has its environment later. */
 static void environment_await(pid_t pid, char *const env[])

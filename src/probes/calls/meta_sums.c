@@ -10,7 +10,7 @@
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "meta_sums.skel.h"
-#include "probes/meta.h"
+#include "probes/calls/meta.h"
 #include "trace/probe.h"
 
 /* In the order of meta's table of calls. */

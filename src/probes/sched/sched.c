@@ -17,7 +17,7 @@
 #include "kernel/object.h"
 #include "kernel/skel.h"
 #include "os/cpus.h"
-#include "probes/sched.h"
+#include "probes/sched/sched.h"
 #include "sched.skel.h"
 #include "trace/probe.h"
 
