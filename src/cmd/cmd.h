@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The commands, each in a file of its name (mark is in stop.c, serve in daemon.c). ARGV[0] is "dltraced NAME", with
- * which argp begins its messages; ARGV[-1] is the program as it was called. Each returns the exit status, or argp exits
- * with it.
+ * The commands, each in a file of its name (mark is in stop.c, serve in daemon.c), which has a folder where it is not
+ * alone. ARGV[0] is "dltraced NAME", with which argp begins its messages; ARGV[-1] is the program as it was called.
+ * Each returns the exit status, or argp exits with it.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct config;
 struct verdict;
@@ -47,25 +46,5 @@ const char *path_from_here(const char *dir);
  * requested. ARCHIVED: -o DIR.tar.gz has packed the folder, or has logged why not.
  */
 void cmd_end(const char *dir, int dirfd, const struct verdict *verdict, bool archived);
-
-/* Logs why DIR cannot be read as a trace folder; RES is the -errno. Returns RES. */
-int log_not_read(int res, const char *dir);
-
-/* Logs a file of the trace DIR that is packed in a way that is not read (xz, bzip2 ...). Returns whether there is one.
- */
-bool log_foreign(const char *dir);
-
-/*
- * Logs the first of the N folders DIRS whose trace a later version of dltraced wrote. Returns whether there is one:
- * then the command has nothing to read, and fails with EXIT_DLTRACED.
- */
-bool log_newer(char *const *dirs, int n);
-
-/*
- * `dltraced status --watch': shows the running trace WHICH (NULL: the only one) every INTERVAL_MS: on a terminal, as
- * blocks of text, or as JSON. Ends with the trace, or by a signal. Returns 0, or 1 after a message when something
- * failed.
- */
-int status_watch(const char *which, uint64_t interval_ms, bool json);
 
 #endif

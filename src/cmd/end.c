@@ -16,7 +16,7 @@
 #include "base/util.h"
 #include "base/wrap.h"
 #include "cmd/cmd.h"
-#include "cmd/verdict.h"
+#include "cmd/traces/verdict.h"
 #include "host/rights/caller.h"
 #include "trace/manifest_read.h"
 

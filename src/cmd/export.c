@@ -12,6 +12,7 @@
 #include "base/similar.h"
 #include "cmd/cmd.h"
 #include "cmd/export_duckdb.h"
+#include "cmd/traces/not_read.h"
 #include "export/export.h"
 #include "host/stall/proxy.h"
 
@@ -64,8 +65,8 @@ static const char *set_dialect(struct option_parse *p, void *member, char *arg)
 #define TO(m) offsetof(struct options, export.m) /* NOLINT(bugprone-macro-parentheses): a member */
 
 static const struct option_row options[] = {
-	{ "format", 'f', "FORMAT", "One of: csv, duckdb, fio, folded, ndjson, parquet, perfetto, pfw, sqlite", set_format,
-	  TO(format) },
+	{ "format", 'f', "FORMAT", "One of: csv, duckdb, fio, folded, ndjson, parquet, perfetto, pfw, sqlite",
+	  set_format, TO(format) },
 	{ "output", 'o', "FILE", "The output; - is standard output. A name that ends with .gz is compressed",
 	  option_text, TO(out) },
 	{ "from", 0, "T",

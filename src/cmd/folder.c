@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
+#include "cmd/traces/not_read.h"
 #include "folder/anonymize.h"
 #include "folder/cut.h"
 #include "folder/merge.h"

@@ -14,7 +14,7 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "cmd/verdict.h"
+#include "cmd/traces/verdict.h"
 #include "os/terminal.h"
 #include "report/phases/options.h"
 #include "report/report.h"

@@ -10,7 +10,7 @@
 #include "base/options.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
-#include "cmd/verdict.h"
+#include "cmd/traces/verdict.h"
 #include "control/client.h"
 #include "control/control.h"
 

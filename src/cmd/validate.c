@@ -6,6 +6,7 @@
 #include "base/exit_codes.h"
 #include "base/options.h"
 #include "cmd/cmd.h"
+#include "cmd/traces/not_read.h"
 #include "host/stall/proxy.h"
 #include "validate/validate.h"
 

@@ -3,8 +3,8 @@
  * Where a running job's last seconds went, found by a child process again and again: reading files takes time, and the
  * disk that holds them may not answer; neither delays the caller.
  */
-#ifndef CMD_RECENT_READER_H
-#define CMD_RECENT_READER_H
+#ifndef CMD_STATUS_RECENT_READER_H
+#define CMD_STATUS_RECENT_READER_H
 
 #include <sys/types.h>
 

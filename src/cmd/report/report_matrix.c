@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/report_matrix.h"
+#include "cmd/report/report_matrix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
-#include "cmd/report_out.h"
+#include "cmd/report/report_out.h"
+#include "cmd/traces/not_read.h"
 #include "os/terminal.h"
 #include "report/matrix.h"
 #include "report/options.h"

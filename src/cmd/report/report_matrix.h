@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef CMD_REPORT_MATRIX_H
-#define CMD_REPORT_MATRIX_H
+#ifndef CMD_REPORT_REPORT_MATRIX_H
+#define CMD_REPORT_REPORT_MATRIX_H
 
 struct report_args;
 

@@ -3,7 +3,7 @@
  * The running traces as a table. A trace has a row of the columns that fit the width, and lines below it with the rest.
  * Its name is whole, as it is the argument of other commands: one that is too long for its column has lines of its own.
  */
-#include "cmd/status_table.h"
+#include "cmd/status/status_table.h"
 
 #include <limits.h>
 #include <stdbool.h>

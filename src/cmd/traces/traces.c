@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/traces.h"
+#include "cmd/traces/traces.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
-#include "cmd/verdict.h"
+#include "cmd/traces/verdict.h"
 #include "trace/manifest_read.h"
 #include "trace/newer.h"
 #include "trace/outdir.h"

@@ -4,8 +4,8 @@
  * at several traces. The report's own engine reads the trace, in a child process that is killed when its time is over.
  * So neither a large trace, nor a file system that does not answer, nor a damaged file delays the caller.
  */
-#ifndef CMD_VERDICT_H
-#define CMD_VERDICT_H
+#ifndef CMD_TRACES_VERDICT_H
+#define CMD_TRACES_VERDICT_H
 
 #include <stdbool.h>
 #include <stdint.h>

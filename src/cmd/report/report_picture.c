@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/report_picture.h"
+#include "cmd/report/report_picture.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
-#include "cmd/report_out.h"
+#include "cmd/report/report_out.h"
 #include "report/options.h"
 #include "report/scan/model.h"
 #include "report/show/svg/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/recent_reader.h"
+#include "cmd/status/recent_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/verdict.h"
+#include "cmd/traces/verdict.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "cmd/status_watch.c"
+#include "cmd/status/status_watch.c"
 
 static void on_nothing(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {

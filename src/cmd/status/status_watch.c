@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Prints the lines of JSON that session/live.c sends, and where the last seconds went, as JSON or as text. The file of
- * a call in flight is found here, with this user's rights: a look into a process may hang as the process does, and here
- * it delays only this user.
- */
-#include "cmd/cmd.h"
+#include "cmd/status/status_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +17,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "cmd/recent_reader.h"
-#include "cmd/recent_text.h"
+#include "cmd/status/recent_reader.h"
+#include "cmd/status/recent_text.h"
 #include "control/client.h"
 #include "control/control.h"
 #include "dltraced.h"

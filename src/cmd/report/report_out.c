@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See report_out.h. */
-#include "cmd/report_out.h"
+#include "cmd/report/report_out.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where a running job's last seconds went, as recent_reader.h has it, for a terminal. */
-#ifndef CMD_RECENT_TEXT_H
-#define CMD_RECENT_TEXT_H
+#ifndef CMD_STATUS_RECENT_TEXT_H
+#define CMD_STATUS_RECENT_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

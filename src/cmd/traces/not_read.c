@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The messages about a folder that cannot be read as a trace: why, and what to do. */
+#include "cmd/traces/not_read.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/shell.h"
 #include "base/util.h"
-#include "cmd/cmd.h"
 #include "trace/newer.h"
 #include "trace/probe.h"
 #include "trace/reader.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pictures that report --svg draws of a trace. */
-#ifndef CMD_REPORT_PICTURE_H
-#define CMD_REPORT_PICTURE_H
+#ifndef CMD_REPORT_REPORT_PICTURE_H
+#define CMD_REPORT_REPORT_PICTURE_H
 
 #include <stdbool.h>
 

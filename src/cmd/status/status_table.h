@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The running traces as a table, in lines of a given width. Words of a trace are escaped as in the .out files. */
-#ifndef CMD_STATUS_TABLE_H
-#define CMD_STATUS_TABLE_H
+#ifndef CMD_STATUS_STATUS_TABLE_H
+#define CMD_STATUS_STATUS_TABLE_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What --from, --to and --phase of a report select in each trace folder. */
-#ifndef CMD_WINDOWS_H
-#define CMD_WINDOWS_H
+#ifndef CMD_REPORT_WINDOWS_H
+#define CMD_REPORT_WINDOWS_H
 
 #include "trace/window.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The traces below a folder, as start makes them: FOLDER/NAME, or FOLDER/NAME/HOST under Slurm. */
-#ifndef CMD_TRACES_H
-#define CMD_TRACES_H
+#ifndef CMD_TRACES_TRACES_H
+#define CMD_TRACES_TRACES_H
 
 #include <limits.h>
 #include <stdbool.h>

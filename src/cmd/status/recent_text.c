@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/recent_text.h"
+#include "cmd/status/recent_text.h"
 
 #include <string.h>
 

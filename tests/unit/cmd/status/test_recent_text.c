@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What another process sends as the last seconds of a job, as text: it may be anything. */
-#include "cmd/recent_text.h"
+#include "cmd/status/recent_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

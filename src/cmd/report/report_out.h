@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where a report goes: standard output, the file of a page, folders of CSV files. All log what fails. */
-#ifndef CMD_REPORT_OUT_H
-#define CMD_REPORT_OUT_H
+#ifndef CMD_REPORT_REPORT_OUT_H
+#define CMD_REPORT_REPORT_OUT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See windows.h. */
-#include "cmd/windows.h"
+#include "cmd/report/windows.h"
 
 #include <errno.h>
 #include <stdio.h>

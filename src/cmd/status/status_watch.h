@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prints the lines of JSON that session/live.c sends, and where the last seconds went, as JSON or as text. The file of
+ * a call in flight is found here, with this user's rights: a look into a process may hang as the process does, and here
+ * it delays only this user.
+ */
+#ifndef CMD_STATUS_STATUS_WATCH_H
+#define CMD_STATUS_STATUS_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * `dltraced status --watch': shows the running trace WHICH (NULL: the only one) every INTERVAL_MS: on a terminal, as
+ * blocks of text, or as JSON. Ends with the trace, or by a signal. Returns 0, or 1 after a message when something
+ * failed.
+ */
+int status_watch(const char *which, uint64_t interval_ms, bool json);
+
+#endif
