@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Prints the lines of JSON that session/live.c sends, and where the last seconds went, as JSON or as text. The file of
- * a call in flight is found here, with this user's rights: a look into a process may hang as the process does, and here
- * it delays only this user.
- */
+/* One running trace, as it sends frames: receives them, has what they lack found, and has them printed. */
 #ifndef CMD_STATUS_STATUS_WATCH_H
 #define CMD_STATUS_STATUS_WATCH_H
 

@@ -5,14 +5,15 @@
  */
 #include "fuzz.h"
 
-#include "cmd/status/status_watch.c"
+#include "cmd/status/frame.h"
+#include "cmd/status/frame_text.h"
 
 static void on_nothing(void *ctx, const char *path, enum json_event event, const char *text, size_t len)
 {
 }
 
-/* The real output, in a file. */
-static size_t shown(struct watch *w, const char *line, char *buf, size_t size)
+/* The real output, in a file: as JSON without TEXT. */
+static size_t shown(struct frame_text *text, const struct frame *frame, const char *line, char *buf, size_t size)
 {
 	static int file = -1;
 	ssize_t n;
@@ -20,31 +21,28 @@ static size_t shown(struct watch *w, const char *line, char *buf, size_t size)
 	if (file < 0)
 		EXPECT((file = memfd_create("stdout", MFD_CLOEXEC)) >= 0 && dup2(file, STDOUT_FILENO) >= 0);
 	EXPECT(ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0);
-	if (w->json)
-		show_json(&w->frame, line, NULL);
+	if (text)
+		frame_text_show(text, frame, line); /* whatever it is, as text */
 	else
-		show_text(w);
+		frame_print_json(frame, line, NULL);
 	EXPECT(fflush(stdout) == 0 && (n = pread(file, buf, size, 0)) >= 0);
 	return (size_t)n;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct trace trace = { .name = "fuzz", .dir = "/fuzz", .owner = "0" };
-	static struct watch w = { .trace = &trace };
+	static struct frame_text text = { .name = "fuzz" };
+	static struct frame frame;
 	static char out[1U << 20];
 	autofree char *line = fuzz_text(data, size);
 	size_t n;
 
-	if (frame_read(&w.frame, line, size) < 0)
+	if (frame_read(&frame, line, size) < 0)
 		return 0;
-	EXPECT(w.frame.n_calls <= LIVE_CALLS_MAX && w.frame.n_sums <= SUMS_MAX);
-	w.json = true;
-	n = shown(&w, line, out, sizeof(out));
+	EXPECT(frame.n_calls <= LIVE_CALLS_MAX && frame.n_sums <= FRAME_SUMS_MAX);
+	n = shown(NULL, &frame, line, out, sizeof(out));
 	EXPECT(n && memchr(out, '\n', n) == out + n - 1 && json_read(out, n, on_nothing, NULL) == 0);
-	w.json = false;
-	w.recent.line = line; /* whatever it is, as text */
-	n = shown(&w, line, out, sizeof(out));
+	n = shown(&text, &frame, line, out, sizeof(out));
 	EXPECT(n && !memchr(out, '\033', n));
 	return 0;
 }
