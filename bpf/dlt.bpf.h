@@ -32,6 +32,12 @@
 #define O_DIRECT 040000
 #endif
 
+/* asm-generic/errno-base.h, asm-generic/errno.h */
+#define EAGAIN 11
+#define ENOMEM 12
+#define EEXIST 17
+#define EINPROGRESS 115
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct dlt_config dlt_cfg SEC(".rodata") = {};

@@ -6,8 +6,6 @@
 
 #define MAP_ANONYMOUS 0x20 /* asm-generic/mman-common.h */
 #define MREMAP_FIXED 2
-#define EAGAIN 11 /* asm-generic/errno-base.h */
-#define ENOMEM 12
 
 /* The result is the end of the heap after the call: its end before it is the kernel's to say. */
 CALL_BEGIN(brk_entry)

@@ -12,9 +12,6 @@
 
 #include "dlt/net.h"
 
-#define EAGAIN 11 /* asm-generic/errno-base.h */
-#define EINPROGRESS 115 /* asm-generic/errno.h */
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

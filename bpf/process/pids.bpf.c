@@ -33,7 +33,6 @@ struct {
 const volatile __u32 page_bytes = 4096; /* arm64 has pages of 64 KiB too */
 
 #define CGROUP_DEPTH 32
-#define EEXIST 17 /* asm-generic/errno-base.h */
 #define RLIMIT_NOFILE 7 /* asm-generic/resource.h */
 
 /* --- records ---------------------------------------------------------------------------------- */
