@@ -16,10 +16,6 @@
 struct reserve {
 	int fd; /* -1: none */
 };
-#define RESERVE_NONE     \
-	{                \
-		.fd = -1 \
-	}
 
 /*
  * Keep space in the folder DIRFD, where that is of use: twice RESERVE_USE_BYTES, but at most MOST_BYTES. Where it

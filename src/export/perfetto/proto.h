@@ -13,11 +13,9 @@
 
 enum proto_wire { PROTO_VARINT = 0, PROTO_FIXED64 = 1, PROTO_BYTES = 2 };
 
-#define PROTO_VARINT_MAX 10
 #define PROTO_LENGTH_BYTES                                                                         \
 	4 /* of a message's length, which is known only at its end: so it always has as many bytes \
 	   */
-#define PROTO_MESSAGE_MAX (1U << 7 * PROTO_LENGTH_BYTES)
 
 static inline char *proto_varint(char *p, uint64_t v)
 {
