@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 
+#include "base/json_read.h"
 #include "cmd/status/frame.h"
 #include "cmd/status/frame_text.h"
 
