@@ -12,21 +12,6 @@ void report_timeline_request(const struct scan *scan, struct reader_field name, 
 /* Reads the values of collectors, and sched.out. */
 void report_timeline_files(struct report *r);
 
-struct json;
-void report_timeline_json(const struct report *r, struct json *j);
-/* Puts the N hosts' timelines as one: their bins are the same. */
-void report_timelines_json(const struct report *const *r, unsigned int n, const char *begin_utc, struct json *json);
-/*
- * The first returns NS, CLOCK_MONOTONIC; if there are several hosts, the time since the timeline began. The second puts
- * the host's name then.
- */
-uint64_t report_timeline_ns(const struct timeline *t, uint64_t ns);
-void report_timeline_host(struct json *j, const struct timeline *t);
-/* phase_rows.c: puts the phases and gaps of the N hosts, as members of the timeline. */
-/* Puts a member of an array for each process that takes steps: the times of its regions. */
-void report_regions_json(const struct report *r, struct json *j);
-void report_phases_json(const struct report *const *r, unsigned int n, struct json *json);
-
 /* --- for most rows of a trace: inline for that reason --------------------------------------------------- */
 
 /* Adds a row of a probe without bytes. */

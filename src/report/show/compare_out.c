@@ -10,7 +10,7 @@
 #include "report/rules/rules.h"
 #include "report/show/json.h"
 #include "report/show/text.h"
-#include "report/timeline.h"
+#include "report/show/timeline/timeline_json.h"
 
 #define NAME_WIDTH 32
 

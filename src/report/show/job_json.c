@@ -10,7 +10,7 @@
 #include "report/show/json.h"
 #include "report/show/show.h"
 #include "report/show/tables/tables.h"
-#include "report/timeline.h"
+#include "report/show/timeline/timeline_json.h"
 #include "report/why/why.h"
 
 static void hosts(const struct report_job *job, struct json *json)

@@ -5,7 +5,7 @@
 #include "report/show/json.h"
 #include "report/show/show.h"
 #include "report/show/tables/tables.h"
-#include "report/timeline.h"
+#include "report/show/timeline/timeline_json.h"
 #include "report/why/why.h"
 
 void report_known_json(struct json *j, const char *key, const char *s)

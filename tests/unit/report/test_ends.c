@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "report/report.h"
-#include "report/timeline.h"
+#include "report/show/timeline/timeline_json.h"
 #include "tree.h"
 
 #define MS 1000000ULL

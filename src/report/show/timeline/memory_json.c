@@ -5,8 +5,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "report/memory/memory_map.h"
-#include "report/show/svg/memory.h"
-#include "report/timeline.h"
+#include "report/show/timeline/timeline_json.h"
 
 #define RECTS_SHOWN 40000 /* about 800 KiB */
 #define RECTS_LEAST 500

@@ -5,12 +5,12 @@
 
 #include "base/json.h"
 #include "base/util.h"
-#include "report/timeline.h"
+#include "report/phases/phases.h"
+#include "report/scan/model.h"
+#include "report/show/timeline/timeline_json.h"
 
 #define PHASES_SHOWN 4096 /* in JSON: a page must hold them */
 #define GAPS_SHOWN 512
-
-/* --- JSON ---------------------------------------------------------------------------------------- */
 
 static void phase_json(const struct report *report, struct json *json, const struct phase_seen *seen)
 {

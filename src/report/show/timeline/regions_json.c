@@ -4,7 +4,7 @@
 #include "base/util.h"
 #include "report/phases/phases.h"
 #include "report/scan/model.h"
-#include "report/timeline.h"
+#include "report/show/timeline/timeline_json.h"
 
 #define SPANS_SHOWN 8192 /* of all processes and parts together */
 #define SPANS_LEAST 32 /* of each part of each process, in any case */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report/show/timeline_json.c: a report's timeline at times of which rows are missing. */
+/* report/show/timeline/timeline_json.c: a report's timeline at times of which rows are missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "report/phases/phases.h"
 #include "report/report.h"
 #include "report/scan/model.h"
-#include "report/timeline.h"
+#include "report/show/timeline/timeline_json.h"
 
 #define BIN TIMELINE_FIRST_BIN_NS
 #define BEGIN 1000000000ULL
