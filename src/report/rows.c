@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Adds rows of operations (calls, requests to disks) to the report's sums. Knows columns and their meaning, not how
+ * Adds rows of calls to the report's sums, and hands rows of other files on. Knows columns and their meaning, not how
  * files are read. Allocates only for a new key of a table.
  */
 #include "report/rows.h"
-
-#include <stdlib.h>
 
 #include "base/util.h"
 #include "report/cpu/load.h"
@@ -17,6 +15,7 @@
 #include "report/files/streams.h"
 #include "report/files/uses.h"
 #include "report/path/path.h"
+#include "report/rows_impl.h"
 #include "report/rules/load.h"
 #include "report/scan/functions.h"
 #include "report/timeline.h"
@@ -24,17 +23,6 @@
 #include "report/why/calls.h"
 #include "report/why/rows.h"
 #include "report/why/rw.h"
-#include "stats/top.h"
-
-/* Keeps the current row in TOP when it is one of the longest. */
-static void keep_longest(struct report_calls *top, const struct scan *s, uint64_t lat_ns)
-{
-	struct report_call *at = TOP_PLACE(top->call, top->n, REPORT_TOP, e, e->lat_ns, lat_ns);
-
-	top->seen++;
-	if (at)
-		*at = (struct report_call){ .lat_ns = lat_ns, .offset = s->ahead[s->row].offset, .kind = s->kind };
-}
 
 static struct report_proc *proc_of(struct scan *s, uint64_t pid, uint64_t tid)
 {
@@ -85,17 +73,6 @@ static bool parse_call(struct scan *scan, struct report_call_facts *facts)
 	return true;
 }
 
-static void add_to_op(struct report_op *op, const struct report_call_facts *c, bool timed)
-{
-	op->rows++;
-	if (c->failed)
-		op->failed++;
-	if (c->running)
-		op->running++;
-	else if (timed)
-		hist_add(&op->lat, c->lat_ns);
-}
-
 /* Adds a call to the sums that all kinds share. */
 static void add_call(struct scan *scan, const struct report_call_facts *facts)
 {
@@ -115,9 +92,9 @@ static void add_call(struct scan *scan, const struct report_call_facts *facts)
 	if (facts->rw && !facts->on_file && facts->proc->waits && facts->tid == facts->pid)
 		why_wait(facts->proc->waits, scan->time_ns, facts->lat_ns);
 	if (facts->running)
-		keep_longest(facts->on_file ? &report->running : &report->running_waits, scan, facts->lat_ns);
+		rows_keep_longest(facts->on_file ? &report->running : &report->running_waits, scan, facts->lat_ns);
 	else
-		keep_longest(facts->on_file ? &report->slow : &report->waits, scan, facts->lat_ns);
+		rows_keep_longest(facts->on_file ? &report->slow : &report->waits, scan, facts->lat_ns);
 }
 
 /* Adds a call that has ended to the timeline. */
@@ -175,7 +152,7 @@ static bool take_call(struct scan *scan)
 	if (!parse_call(scan, &c))
 		return false;
 	func = report_func_of(scan, false);
-	add_to_op(&func->op, &c, true);
+	rows_add_to_op(&func->op, &c, true);
 	add_call(scan, &c);
 	if (c.failed)
 		report_failed_call(scan, &c);
@@ -296,7 +273,7 @@ static inline __attribute__((always_inline)) bool take_rw(struct scan *scan, boo
 	op = &report_func_of(scan, write)->op;
 	add_call(scan, &c);
 	time_call(scan, &c);
-	add_to_op(op, &c, !c.again_side);
+	rows_add_to_op(op, &c, !c.again_side);
 	if (c.again && !c.again_side && !c.running)
 		hist_add(&report->side_lat, c.lat_ns);
 	if (write)
@@ -355,103 +332,6 @@ static void rw_ends(struct report *r)
 	hist_subtract(&op->lat, &r->side_lat);
 }
 
-static bool is_memory(const char *disk)
-{
-	static const char *const memory_disks[] = { "pmem", "ram", "zram" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(memory_disks); i++)
-		if (strncmp(disk, memory_disks[i], strlen(memory_disks[i])) == 0)
-			return true;
-	return false;
-}
-
-/*
- * Whether D is the lowest disk of its requests. A disk that takes bios passes them on to a disk below, where they have
- * rows again; only disks in memory do not.
- */
-static bool is_lowest(const struct report_disk *d)
-{
-	return d->memory || !d->stacked;
-}
-
-static struct report_disk *disk_of(struct scan *scan)
-{
-	struct reader_field name = scan_field(scan, COL_DISK);
-	struct report_disk *d = table_get(&scan->report->disks, table_key(name.p, name.len));
-
-	if (!d)
-		d = &scan->report->other_disk;
-	if (!d->name[0]) {
-		report_copy(d->name, sizeof(d->name), name);
-		d->memory = is_memory(d->name);
-	}
-	d->stacked |= reader_flag(scan_field(scan, COL_FLAGS), "BIO");
-	return d;
-}
-
-static enum report_t t_of(struct reader_field f)
-{
-	for (unsigned int t = 0; t < REPORT_TS; t++)
-		if (f.len == 1 && f.p[0] == report_t_names[t])
-			return (enum report_t)t;
-	return REPORT_O;
-}
-
-static bool take_request(struct scan *scan)
-{
-	struct reader_field status = scan_field(scan, COL_STATUS);
-	struct report_call_facts c = {
-		.running = reader_is(status, "?"),
-		.failed = status.len > 1 && status.p[0] == '-',
-	};
-	enum report_t t = t_of(scan_field(scan, COL_T));
-	uint64_t bytes, queue_ns = 0;
-	struct report_disk_op *op;
-	struct report_disk *disk;
-
-	if (!scan_u64(scan, COL_LAT_NS, &c.lat_ns) || !scan_u64(scan, COL_BYTES, &bytes))
-		return false;
-	scan_u64(scan, COL_QLAT_NS, &queue_ns); /* `-' where bios are not queued */
-	disk = disk_of(scan);
-	op = &disk->op[t];
-	if (!op->lat && !(op->lat = calloc(1, sizeof(*op->lat))))
-		return false;
-	add_to_op(scan->op, &c, is_lowest(disk));
-	if (c.running) {
-		keep_longest(&scan->report->running, scan, c.lat_ns);
-		return true;
-	}
-	bytes = c.failed ? 0 : bytes;
-	op->requests++;
-	op->bytes += bytes;
-	op->queue_ns += queue_ns;
-	hist_add(op->lat, c.lat_ns);
-	if (scan->report->causes)
-		report_causes_request(scan, t, bytes, c.lat_ns);
-	if (is_lowest(disk))
-		report_timeline_request(scan, scan_field(scan, COL_DISK), bytes, queue_ns, c.lat_ns);
-	if (bytes)
-		disk_limit_add(&disk->limit, scan->time_ns - MIN(c.lat_ns, scan->time_ns), scan->time_ns, bytes);
-	disk->failed += c.failed;
-	if (reader_flag(scan_field(scan, COL_FLAGS), "SELF")) {
-		disk->self_requests++;
-		disk->self_bytes += bytes;
-	}
-	if (is_lowest(disk) && (t == REPORT_R || t == REPORT_W)) {
-		scan->op->bytes += bytes;
-		scan->report->bio[t == REPORT_W].bytes += bytes;
-		add_to_op(&scan->report->bio[t == REPORT_W], &c, true);
-		if (!c.failed)
-			hist_add(&scan->report->bio[t == REPORT_W].size, bytes);
-	}
-	return true;
-}
-
-static void rows_bio(struct scan *s, unsigned int n)
-{
-	report_each_row(s, n, take_request);
-}
-
 /* --- files ------------------------------------------------------------------------------------------- */
 
 static void rows_of_names(struct scan *s, unsigned int n)
@@ -472,7 +352,7 @@ static const report_rows_fn rows_fns[REPORT_KINDS] = {
 	[REPORT_TIME_ALIGN] = rows_of_names,
 	[REPORT_ROLLUP] = rows_of_names,
 	/* calls and requests, which are most rows */
-	[REPORT_BIO] = rows_bio,
+	[REPORT_BIO] = report_request_rows,
 	[REPORT_CLOSE] = rows_call,
 	[REPORT_CREATE_DEL] = rows_call,
 	[REPORT_MMAP] = rows_call,
