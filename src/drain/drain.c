@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,21 +11,19 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "base/log.h"
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "dlt/marks.h"
 #include "dlt/time_align.h"
 #include "drain/archiver.h"
+#include "drain/drain_impl.h"
 #include "drain/rows/regions.h"
 #include "drain/rows/stage.h"
 #include "drain/stages.h"
-#include "host/machine/space.h"
 #include "host/rights/privileges.h"
 #include "kernel/tracer.h"
 #include "os/disk.h"
 #include "os/thread.h"
-#include "trace/probe.h"
 #include "trace/probe_mask.h"
 
 /*
@@ -113,49 +110,11 @@ static void clock_tick(struct drain *drain, bool step)
 	clock_row(drain, &r, events[clock_map_update(&drain->decode.clock, &r, step)]);
 }
 
-static void drain_flush(struct drain *d)
-{
-	/* names before the rows that use them */
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (probes[i]->flags & PROBE_REFERENCE && d->decode.sinks[i].fd >= 0)
-			sink_flush(&d->decode.sinks[i]);
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (d->decode.sinks[i].fd >= 0)
-			sink_flush(&d->decode.sinks[i]);
-	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
-		if (d->collectors->c[i].sink.fd >= 0)
-			sink_flush(&d->collectors->c[i].sink);
-}
-
 /* For clients that look at the ends of the files: not while a disk refuses rows. */
 static void note_flushed(struct drain *d)
 {
 	if (!d->decode.sinks[DLT_waits].len && !d->decode.sinks[DLT_sched].len)
 		__atomic_store_n(&d->flushed_ns, d->rings.reached_ns, __ATOMIC_RELAXED);
-}
-
-/* Every file of the trace, those of the collectors too. */
-static void each_sink(struct drain *d, void (*fn)(struct sink *s))
-{
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (d->decode.sinks[i].fd >= 0)
-			fn(&d->decode.sinks[i]);
-	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
-		if (d->collectors->c[i].sink.fd >= 0)
-			fn(&d->collectors->c[i].sink);
-}
-
-/* --rotate by time, all files at once; and when --keep cannot be met otherwise. */
-static void split_by_time(struct drain *d)
-{
-	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
-	bool due = d->next_split_ns && now >= d->next_split_ns;
-
-	if (!d->archiver || !(archiver_wants_split(d->archiver) || due))
-		return;
-	each_sink(d, sink_split_now);
-	while (due && d->next_split_ns <= now)
-		d->next_split_ns += d->split_ns;
 }
 
 /* --- the thread's loop ---------------------------------------------------------------------------- */
@@ -208,11 +167,11 @@ static int on_tick(void *ctx, int fd, uint32_t events)
 	timer_ack(fd);
 	clock_tick(drain, false);
 	each_stage(drain, tick, drain->end_ns, drain->rings.reached_ns);
-	drain_flush(drain);
+	drain_sinks_flush(drain);
 	note_flushed(drain);
-	each_sink(drain, sink_check_disk);
+	drain_sinks_check_disk(drain);
 	logtail_check_disk(&drain->log);
-	split_by_time(drain);
+	drain_sinks_split_by_time(drain);
 	return 0;
 }
 
@@ -287,55 +246,10 @@ static void alive(struct drain *d)
  */
 static void to_disk(struct drain *drain)
 {
-	uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS, left = 0;
+	const uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + DISK_END_NS;
+	uint64_t left = drain_sinks_to_disk(drain, until_ns) + logtail_to_disk(&drain->log, until_ns);
 
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (drain->decode.sinks[i].fd >= 0)
-			left += sink_to_disk(&drain->decode.sinks[i], until_ns);
-	for (unsigned int i = 0; drain->collectors && i < drain->collectors->n; i++)
-		if (drain->collectors->c[i].sink.fd >= 0)
-			left += sink_to_disk(&drain->collectors->c[i].sink, until_ns);
-	left += logtail_to_disk(&drain->log, until_ns);
 	__atomic_store_n(&drain->not_on_disk, left, __ATOMIC_RELAXED);
-}
-
-/* --- a full disk or quota at the end ----------------------------------------------------------------- */
-
-/* Rows in the buffer for which there is room next to names, processes and the manifest. */
-#define LAST_BYTES (RESERVE_USE_BYTES / 16)
-#define PART_OF_FREE 16
-
-static bool is_full(const struct sink *s)
-{
-	return s->error == -ENOSPC || s->error == -EDQUOT;
-}
-
-static bool any_is_full(const struct drain *d)
-{
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (d->decode.sinks[i].fd >= 0 && is_full(&d->decode.sinks[i]))
-			return true;
-	return false;
-}
-
-/* Gives the reserve back, for which the largest buffers do not compete. */
-static void make_room(struct drain *d)
-{
-	if (d->reserve.fd < 0 || !any_is_full(d))
-		return;
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (!probes[i]->ahead_bytes && d->decode.sinks[i].len > LAST_BYTES)
-			sink_drop_rows(&d->decode.sinks[i]);
-	reserve_give_back(&d->reserve);
-}
-
-/* Rows wait until it is known whether there is space: it may have come back. */
-static void flush_last(struct drain *d)
-{
-	each_sink(d, sink_hold_rows);
-	drain_flush(d);
-	make_room(d);
-	drain_flush(d);
 }
 
 static void finish(struct drain *drain)
@@ -356,18 +270,18 @@ static void finish(struct drain *drain)
 	each_stage(drain, end, drain->end_ns);
 	clock_map_update(&drain->decode.clock, &r, false);
 	clock_row(drain, &r, DLT_TIME_END);
-	flush_last(drain);
+	drain_sinks_flush_last(drain);
 	decode_files_again(&drain->decode, drain->end_ns);
 	for (unsigned int i = 0; drain->collectors && i < drain->collectors->n; i++)
 		if (drain->collectors->c[i].read_fd >= 0)
 			collector_read(&drain->collectors->c[i], &drain->decode.clock);
 	look_on(drain, true);
-	flush_last(drain);
+	drain_sinks_flush_last(drain);
 	reserve_give_back(&drain->reserve); /* the manifest is still to be written */
 	alive(drain);
 	to_disk(drain);
 	alive(drain);
-	each_sink(drain, sink_end);
+	drain_sinks_end(drain);
 }
 
 static int on_mark(void *ctx, int fd, uint32_t events)
@@ -395,46 +309,6 @@ static void *drain_main(void *ctx)
 }
 
 /* --- control plane -------------------------------------------------------------------------------- */
-
-static int sinks_open(struct drain *drain, probe_mask mask, int dirfd)
-{
-	for (unsigned int i = 1; i < DLT_PROBES; i++) {
-		struct sink *sink = &drain->decode.sinks[i];
-		char name[64], header[4096];
-		int r;
-
-		if (!(mask >> i & 1) || drain->decode.summed >> i & 1 ||
-		    (drain->archiver && archiver_own(drain->archiver, i)))
-			continue;
-		snprintf(name, sizeof(name), "%s.out", probes[i]->name);
-		r = sink_open(sink, dirfd, name);
-		if (r < 0)
-			return r;
-		if (drain->archiver) {
-			sink_split_by(sink, &drain->split);
-			archiver_add(drain->archiver, sink, probes[i]->flags & PROBE_REFERENCE);
-		}
-		sink_header(sink, header, (size_t)(record_put_header(header, probes[i]) - header));
-		r = sink_flush(sink);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Where little is free, little is kept: the manifest and the first rows still have to be written. */
-static void keep_space(struct drain *drain, int dirfd)
-{
-	struct space space = {};
-	uint64_t most = space_look(&space, dirfd, 0) < 0 ? 0 : space.free_bytes / PART_OF_FREE;
-
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (probes[i]->ahead_bytes && drain->decode.sinks[i].fd >= 0) {
-			sink_keep_ahead(&drain->decode.sinks[i], MIN(probes[i]->ahead_bytes, most));
-			sink_hold_rows(&drain->decode.sinks[i]);
-		}
-	reserve_take(&drain->reserve, dirfd, most);
-}
 
 static int watch(struct drain *d, int *fd_slot, int fd, loop_fn fn)
 {
@@ -494,9 +368,7 @@ int drain_open(struct drain *drain, const struct config *cfg, struct tracer *tra
 	if (!r && workload_log)
 		r = logtail_open(&drain->log, dirfd, workload_log);
 	if (!r)
-		r = sinks_open(drain, mask | decode_unasked(cfg, workload_log), dirfd);
-	if (!r)
-		keep_space(drain, dirfd);
+		r = drain_sinks_open(drain, mask | decode_unasked(cfg, workload_log), dirfd);
 	if (!r)
 		r = rings_init(&drain->rings, tracer->ring_fds, tracer->n_rings, tracer->ring_bytes, tracer->n_cpus);
 	return r;
@@ -564,15 +436,6 @@ void drain_free(struct drain *drain)
 	util_close(&drain->stop_fd);
 	util_close(&drain->ended_fd);
 	loop_free(&drain->loop);
-}
-
-void drain_pause(struct drain *d, bool pause)
-{
-	for (unsigned int i = 1; i < DLT_PROBES; i++)
-		if (!(probes[i]->flags & PROBE_NEVER_PAUSED))
-			__atomic_store_n(&d->decode.sinks[i].paused, pause, __ATOMIC_RELAXED);
-	for (unsigned int i = 0; d->collectors && i < d->collectors->n; i++)
-		__atomic_store_n(&d->collectors->c[i].sink.paused, pause, __ATOMIC_RELAXED);
 }
 
 int drain_mark(struct drain *drain, uint32_t pid, const char *text, size_t len)
