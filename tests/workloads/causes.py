@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""causes.py JOB [FOLDER] --account FILE: a small job of 2 to 3 s that one cause makes slow.
+"""causes.py JOB [FOLDER] --account FILE [--done]: a small job of 2 to 3 s that one cause makes slow.
 
 FOLDER has the files that the job reads, or takes those that it writes. FILE gets JSON, by the job's own clock: `code` of
-the cause, `cause_ns` that it took, `cause_cpu_ns` of it on a CPU, and `life_ns` of the process since its first line. JOB is one of:
+the cause, `cause_ns` that it took, `cause_cpu_ns` of it on a CPU, and `life_ns` of the process since its first line. With
+--done, jobs marked with * do what the report advises. JOB is one of:
 
     asyncio       an event loop awaits a thread that computes
     checkpoint    a few large files are written, each with one sync at its end
@@ -11,17 +12,17 @@ the cause, `cause_ns` that it took, `cause_cpu_ns` of it on a CPU, and `life_ns`
     first-epoch   four epochs over the same files, only the first of which reads them from the disk
     halves        files are read, and computing takes as long: either is a cause
     hashing       the main thread waits for two threads that compute hashes, without Python's lock
-    http          samples come from a server: FOLDER is the file in which `causes.py server FILE` leaves its port
-    lock          another process holds the lock of a file
+  * http          samples come from a server: FOLDER is the file in which `causes.py server FILE` leaves its port
+  * lock          another process holds the lock of a file
     log-sync      a line of a log is synced in each step
     mapped-write  a file is written from a mapping of another one that is not in the page cache
     names         all files of a folder are listed and stat(2) called on them
-    own-writes    a thread saves files to the disk that a loader reads
+  * own-writes    a thread saves files to the disk that a loader reads
     polling       the trainer looks every 2 ms whether its loader has a sample; the loader reads files
     reads         files are read
     spinning      like polling, without a pause
-    stopped       SIGSTOP, and SIGCONT after 1.5 s
-    trylock       like lock, tried again and again with pauses of 50 ms, as SQLite and filelock do
+  * stopped       SIGSTOP, and SIGCONT after 1.5 s
+  * trylock       like lock, tried again and again with pauses of 50 ms, as SQLite and filelock do
     upload        what was computed is sent to such a server, which takes it slowly
 """
 import time
@@ -45,6 +46,7 @@ import subprocess
 import threading
 
 BLOCK = bytes(4096)
+DONE = False  # --done
 now = time.monotonic_ns
 
 
@@ -146,12 +148,21 @@ def run_hashing(_, account):
 
 def run_http(port_file, account):
     with open(port_file, encoding="ascii") as f:
-        server = http.client.HTTPConnection("127.0.0.1", int(f.read()))
-    for number in range(45):
-        with account.cause():
-            server.request("GET", f"/sample-{number}")
-            sample = server.getresponse().read()
-        compute(8, sample)
+        port = int(f.read())
+    servers = threading.local()
+
+    def fetch(number):
+        if not hasattr(servers, "own"):
+            servers.own = http.client.HTTPConnection("127.0.0.1", port)
+        servers.own.request("GET", f"/sample-{number}")
+        return servers.own.getresponse().read()
+
+    with concurrent.futures.ThreadPoolExecutor(8) as ahead:
+        samples = iter((ahead.map if DONE else map)(fetch, range(45)))
+        for _ in range(45):
+            with account.cause():
+                sample = next(samples)
+            compute(8, sample)
     return "network-read"
 
 
@@ -174,6 +185,8 @@ def wait_for_lock(folder, account, lock):
             time.sleep(1.5)
             os._exit(0)
         os.read(ready, 1)
+        if DONE:
+            f = open(f"{folder}/lock-of-its-own", "w", encoding="ascii")
         with account.cause():
             lock(f)
         compute(600)
@@ -236,7 +249,7 @@ def run_own_writes(folder, account):
     def keep_saving():
         number = 0
         while not stop.is_set():
-            save(f"{folder}/checkpoint-{number % 2}", 8)
+            save(f"{'.' if DONE else folder}/checkpoint-{number % 2}", 8)
             number += 1
 
     loader = multiprocessing.Process(target=load, args=(samples, paths(folder), read_ns))
@@ -301,7 +314,7 @@ def run_reads(folder, account):
 
 
 def run_stopped(_, account):
-    with subprocess.Popen(["sh", "-c", "sleep 0.3; kill -s STOP $PPID; sleep 1.5; kill -s CONT $PPID"]):
+    with subprocess.Popen(["sh", "-c", "" if DONE else "sleep 0.3; kill -s STOP $PPID; sleep 1.5; kill -s CONT $PPID"]):
         last, end = now(), time.thread_time_ns() + 8 * 10**8
         while time.thread_time_ns() < end:
             hashlib.sha256(BLOCK).digest()
@@ -368,9 +381,12 @@ def main():
     parser.add_argument("job")
     parser.add_argument("folder", nargs="?", default=".")
     parser.add_argument("--account")
+    parser.add_argument("--done", action="store_true")
     arguments = parser.parse_args()
     if arguments.job == "server":
         return serve(arguments.folder)
+    global DONE
+    DONE = arguments.done
     account = Account()
     code = globals()[f"run_{arguments.job.replace('-', '_')}"](arguments.folder, account)
     with open(arguments.account, "w", encoding="ascii") as f:
