@@ -52,10 +52,17 @@ with_helpers() {
 
 # --- tracing --------------------------------------------------------------------------------------
 
-# can_preload: LD_PRELOAD can name the library that makes rows of alloc.out, which is beside dltraced.
-can_preload() { case $DLT in *[\ :]*) return 1 ;; esac; }
-# need_preload: skips a script that wants such rows where it cannot.
-need_preload() { can_preload || skip "a folder without blanks and colons in its name, for LD_PRELOAD"; }
+# preloadable: from here on, LD_PRELOAD can name the library that makes rows of alloc.out, which is beside dltraced: where
+# the path has a blank or a colon, dltraced is a copy in another folder.
+preloadable() {
+	case $DLT in *[\ :]*) ;; *) return 0 ;; esac
+	case $TMPDIR in *[\ :]*) skip "a TMPDIR without blanks and colons, for LD_PRELOAD" ;; esac
+	mkdir program
+	for f in "$DLT" "${DLT%/*}"/libdltraced-*.so "${DLT%/*}/site"; do
+		[ ! -e "$f" ] || cp -r "$f" program || fail "no copy of $f"
+	done
+	DLT=$TMPDIR/program/${DLT##*/}
+}
 
 # start_options: the options with which a test starts a trace, for $(). Requests to disks are the machine's, not only the
 # script's, so a script that wants them has to name bio with -P, and its own disk with --disk.

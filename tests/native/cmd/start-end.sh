@@ -64,12 +64,11 @@ shown --probes open -- true
 ended
 fact missing 'calls of close, create_del, mmap, sync, vfs_rw were not'
 
-if can_preload; then
-	shown --probes +alloc --alloc min=1M -- env -i "$(command -v sleep)" 0.01
-	ended
-	fact missing 'allocations of 1 process without the library of alloc'
-	"$DLT" report "$t" | grep -q '^memory   no allocation is in the trace$' || fail "memory: $("$DLT" report "$t")"
-fi
+preloadable
+shown --probes +alloc --alloc min=1M -- env -i "$(command -v sleep)" 0.01
+ended
+fact missing 'allocations of 1 process without the library of alloc'
+"$DLT" report "$t" | grep -q '^memory   no allocation is in the trace$' || fail "memory: $("$DLT" report "$t")"
 
 # --- packed ---------------------------------------------------------------------------------------
 

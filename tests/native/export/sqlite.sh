@@ -5,7 +5,7 @@
 # recipe matrix has made it; a row in allocs for each block, with both its ends. Their sums are those of alloc.out, by
 # queries of the form that Heimdallr's programs have. A collector without a sample takes nothing from other folders.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 python sqlite3
 golden=$here/../golden
 

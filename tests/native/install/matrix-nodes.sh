@@ -4,7 +4,7 @@
 # The recipe matrix binds runs to the nodes of the machine, also by the six columns of Heimdallr; a mode that this machine
 # cannot run, or that a tracer should not, is refused.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 . "${0%/*}/../pmu.inc"
 need python3
 matrix=$(realpath "$here/../../scripts/recipes/matrix")

@@ -4,7 +4,7 @@
 # The recipe matrix: every mode, repetition and command is run once, in an order that its seed repeats; options reach
 # the runs, and dry ones are as without dltraced; a run that fails is in no sum; the numbers of report --matrix are those of Python's statistics.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 need python3
 matrix=$(realpath "$here/../../scripts/recipes/matrix")
 export DLTRACED=$DLT

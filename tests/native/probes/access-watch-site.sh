@@ -5,7 +5,7 @@
 # with the block's address and stack, until it is freed: what has its address then has none, and neither has a block of another
 # line.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 # A CPU has four registers for breakpoints: the scripts that take some run one after the other.
 exec 9<"$W/touches"
 flock 9

@@ -7,7 +7,7 @@
 #
 # slow: it traces each interpreter three times
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 
 python
 root=${PYENV_ROOT:-$HOME/.pyenv}

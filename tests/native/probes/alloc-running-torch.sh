@@ -4,7 +4,7 @@
 # alloc.out of PyTorch that runs already: each tensor has its row and that of its end, to the byte.
 # slow: importing PyTorch takes seconds
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 
 [ "$(uname -m)" = x86_64 ] || skip "instructions are decoded on x86-64 only"
 python torch

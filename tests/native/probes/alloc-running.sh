@@ -6,7 +6,7 @@
 # must not be probed is not.
 # slow: its children are followed for seconds
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 
 [ "$(uname -m)" = x86_64 ] || skip "instructions are decoded on x86-64 only"
 

@@ -5,7 +5,7 @@
 # calls have left their words in them; what is kept of a stack is what a new look finds. A library that is loaded where another one
 # was has stacks of its own, by its whole path, and one that is loaded again has those that it had.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 
 python
 case $(uname -m) in x86_64 | aarch64) ;; *) skip "x86-64 or arm64" ;; esac

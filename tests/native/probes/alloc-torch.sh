@@ -4,7 +4,7 @@
 # sites.out: the lines that make PyTorch's tensors, for which it has released the GIL, in the first thread and in another.
 # slow: importing PyTorch takes seconds
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 
 python torch
 cp "$here/../workloads/alloc_torch.py" job.py

@@ -5,7 +5,7 @@
 # or fork, to the byte, with the block's life, who had allocated it, and its stack. What is below --alloc min=SIZE is
 # counted. A library that was preloaded before stays.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 
 python
 n=500

@@ -7,7 +7,7 @@
 # have the names of the workload's functions, and none if the file has changed; folded ones have all bytes. Summaries of hosts
 # add up.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 
 python
 n=400

@@ -4,7 +4,7 @@
 # Stacks of a program in C++ have the names of its functions, as c++filt has them but for template arguments and parameters: in
 # the tables of the report, and for the functions of whole libraries.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 need g++ c++filt nm
 python
 

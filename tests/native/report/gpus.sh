@@ -20,8 +20,7 @@ for job in reads spins ahead full itself none; do
 	for try in 1 2 3; do
 		cold
 		rm -f account helpers/gpu
-		# shellcheck disable=SC2086
-		trace --log --collectors gpu,gpu_dev -- $first "$here/../workloads/gpu.py" $job disk/samples --gpu helpers/gpu \
+		trace --log --collectors gpu,gpu_dev -- "$first" "$here/../workloads/gpu.py" $job disk/samples --gpu helpers/gpu \
 			--account account >log || fail "$job: status $?: $(cat log)"
 		"$DLT" report --json "$t" >report.json || fail "report --json: status $?"
 		[ -z "${KEEP-}" ] || { rm -rf "${KEEP:?}/$job"; mkdir -p "$KEEP"; cp -r "$t" "$KEEP/$job"; }

@@ -5,7 +5,7 @@
 # of a third all; of a mapped file three eighths. The map of memory has the blocks, and its cells are in them. By page faults,
 # and by accessed bits where the machine has them.
 . "${0%/*}/../lib.sh"
-need_preload
+preloadable
 python
 
 cat >touch.py <<'END'

@@ -4,6 +4,7 @@
 # The programs of every probe, those that are off by default too, are accepted by this kernel's verifier and attached.
 native=${0%/*}/../../native
 . "$native/lib.sh"
+preloadable
 
 more=$("$DLT" probes | sed -n 's/.*(off by default: --probes \(+[a-z_]*\)).*/\1/p' | paste -sd ,)
 case $more in
