@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dltraced check`: whether this machine can be traced, and how to get what it lacks. */
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -72,8 +71,6 @@ int cmd_check(int argc, char **argv)
 	int r = 0;
 
 	options_parse(&line, argc, argv, 0, &p, &o);
-	/* a trial file may exceed ulimit -f: that must be an error, not a signal */
-	signal(SIGXFSZ, SIG_IGN);
 	util_raise_open_files(); /* as start does */
 	check_run(&o.check);
 	if (o.json)

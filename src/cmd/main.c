@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/exit_codes.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/similar.h"
 #include "base/util.h"
@@ -80,7 +82,7 @@ static int finish_stdout(void)
 		log_err("standard output is closed, or not open for writing: the output went nowhere");
 	else /* of an earlier write the reason is not known any more */
 		log_err("standard output: %s",
-			r ? strerror(r) : "not all of the output could be written: is its disk full?");
+			r ? limits_strerror(-r) : "not all of the output could be written: is its disk full?");
 	return EXIT_DLTRACED;
 }
 
@@ -152,6 +154,10 @@ static int run(int argc, char **argv)
 	argv[0] = name;
 	command_runs = true;
 	atexit(finish_help);
+	/* A file beyond ulimit -f is an error, with a message. Those that trace leave the signal as it is for the
+	 * workload. */
+	if (!(command->flags & TRACES) || command->flags & CHECKS)
+		signal(SIGXFSZ, SIG_IGN);
 	code = command->run(argc, argv);
 	command_runs = false;
 	if (code == EXIT_DLTRACED && !(command->flags & TRACES))

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "export/export.h"
 #include "export/exporter.h"
@@ -23,9 +24,18 @@ struct sqlite_export {
 	struct sqlite_has has;
 };
 
+/* The library's own text of these is "disk I/O error"; errno is of the last system call that failed. */
+static bool is_limit(int error)
+{
+	return error == EDQUOT || error == EFBIG;
+}
+
 static int fail(const struct sqlite_export *s, const char *what)
 {
-	log_err("sqlite: %s: %s", what, s->db ? sqlite.errmsg(s->db) : "no memory");
+	const int error = s->db ? errno : ENOMEM;
+	const bool by_system = !s->db || is_limit(error);
+
+	log_err("sqlite: %s: %s", what, by_system ? limits_strerror(-error) : sqlite.errmsg(s->db));
 	return -ECANCELED;
 }
 

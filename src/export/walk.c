@@ -59,7 +59,7 @@ static uint64_t rows_counted(const struct export_host *h, const char *name)
 
 #define NOTES_MAX 8
 
-/* Logs the damage of FILE, which has been read, and closes it. */
+/* Logs the damage of FILE, which has been read to its end, and closes it. */
 static void close_file(struct walk *walk, struct export_file *file)
 {
 	const uint64_t counted = rows_counted(walk->x->host, file->in.name);
@@ -87,6 +87,15 @@ static void close_file(struct walk *walk, struct export_file *file)
 	walk->x->damaged |= n > 0;
 	walk->bad_rows[file->index] = 0;
 	reader_close(&file->in.reader);
+}
+
+/* Closes FILE. RES < 0: the export has failed, and rows that it has not come to are no damage. */
+static void end_file(struct walk *walk, struct export_file *file, int res)
+{
+	if (res < 0)
+		reader_close(&file->in.reader);
+	else
+		close_file(walk, file);
 }
 
 static void show_status(struct export *export)
@@ -181,7 +190,7 @@ static int walk_file(struct walk *walk, unsigned int i)
 		while (res == 0 && (n = read_rows(walk, &f, rows, ns)))
 			res = give(walk, &f, rows, n);
 	}
-	close_file(walk, &f);
+	end_file(walk, &f, res);
 	return res;
 }
 
@@ -342,7 +351,7 @@ static int walk_host(struct walk *walk)
 	if (res == 0)
 		res = merge(walk, v, n);
 	for (unsigned int i = 0; i < n; i++) {
-		close_file(walk, &v[i]->f);
+		end_file(walk, &v[i]->f, res);
 		free(v[i]);
 	}
 	free(v);

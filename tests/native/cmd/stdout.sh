@@ -4,7 +4,8 @@
 # What a command prints is what the user wants: where standard output is closed or full, each command that prints fails with
 # 125 and says so. A traced command keeps its status, and finds its standard output closed as it was.
 . "${0%/*}/../lib.sh"
-trace -- true || fail "status $?"
+# more than a buffer holds
+trace -- "$W/calls" -n 500 -t 1 -f 1 -T tally dir >pids || fail "status $?"
 
 # closed COMMAND...: it fails on a closed standard output.
 closed() {
