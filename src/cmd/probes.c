@@ -13,6 +13,7 @@
 #include "base/exit_codes.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/similar.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/duckdb.h"
@@ -37,6 +38,17 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 
+static const char *no_file(struct option_parse *parse, const char *name)
+{
+	struct similar s = similar_to(name, strlen(name));
+	char hint[64];
+
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		similar_offer(&s, probes[i]->name);
+	return option_because(parse, "no file of a trace is '%.64s.out'%s (`dltraced probes' lists them)", name,
+			      similar_text(&s, "", hint, sizeof(hint)));
+}
+
 static const char *one_probe(struct option_parse *parse)
 {
 	const struct options *o = parse->into;
@@ -46,7 +58,7 @@ static const char *one_probe(struct option_parse *parse)
 	if (parse->n_args && (o->duckdb || o->json))
 		return "--duckdb and --json print all files";
 	if (parse->n_args && !probe_find(parse->args[0]))
-		return option_because(parse, "no file of a trace is '%s.out'", parse->args[0]);
+		return no_file(parse, parse->args[0]);
 	return NULL;
 }
 

@@ -3,10 +3,12 @@
 #include "trace/outdir.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -32,6 +34,19 @@ static bool current_folder_is_gone(const char *path)
 	char cwd[PATH_MAX];
 
 	return *path != '/' && !getcwd(cwd, sizeof(cwd)) && errno == ENOENT;
+}
+
+/* Whether AT is on one of the kernel's own file systems, where nobody makes files: mkdir(2) has other errors there. */
+static bool is_of_kernel(const char *at)
+{
+	static const long kinds[] = { BPF_FS_MAGIC,       CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC, DEBUGFS_MAGIC,
+				      DEVPTS_SUPER_MAGIC, PROC_SUPER_MAGIC,    SYSFS_MAGIC,        TRACEFS_MAGIC };
+	struct statfs fs;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && statfs(at, &fs) == 0; i++)
+		if ((long)fs.f_type == kinds[i])
+			return true;
+	return false;
 }
 
 /* "/data belongs to alice (mode 0755)" */
@@ -60,6 +75,9 @@ void outdir_explain(const struct outdir *outdir, int r, const char *user, char *
 		snprintf(buf, size,
 			 "the current folder has been removed: cd to one that is there, or give an absolute path with "
 			 "-o");
+	else if (exists && is_of_kernel(at))
+		snprintf(buf, size, "%.1024s is the kernel's, and holds no files of users; give another folder with -o",
+			 at);
 	else if (r == -EROFS)
 		snprintf(buf, size, "%s; give a folder that can be written with -o", strerror(-r));
 	else if (exists && r == -ENOENT && S_ISLNK(st.st_mode))

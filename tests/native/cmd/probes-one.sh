@@ -27,7 +27,8 @@ refused() {
 	[ ! -s out ] || fail "$* printed: $(cat out)"
 	tr '\n' ' ' <err | grep -qF -e "$text" || fail "$*: $(cat err)"
 }
-refused "no file of a trace is 'clos.out'" clos
+refused "no file of a trace is 'clos.out': did you mean close?" clos
+refused "no file of a trace is 'zzzz.out' (\`dltraced probes' lists them)" zzzz
 refused "one probe at a time" close open
 refused "--duckdb and --json print all files" --json close
 refused "--duckdb and --json print all files" --duckdb close

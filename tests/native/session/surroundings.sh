@@ -31,6 +31,20 @@ refused 'the rings, [0-9]* of .*B, cannot be mapped: Cannot allocate memory: .* 
 equal "status of check within the same address space" $? 1
 tr -s ' \n' ' ' <text | grep -q 'address space limit fail 97.7 MiB; a trace maps .* -> ulimit -v unlimited' || fail "check: $(cat text)"
 
+# What is made of a trace is larger, too. Nothing of it is left, but for folders of a file for each of the trace's.
+start -o whole -- "$W/calls" -n 500 -t 1 -f 1 -T tally dir >pids || fail "status $?"
+made_of_it() { (ulimit -f 8 && "$DLT" "$@"); }
+for command in "export whole -f ndjson -o made" "export whole -f csv -o folder" "report whole --html made" "cut whole --from 0 -o made" \
+	"merge whole -o made" "anonymize whole -o made"; do
+	# shellcheck disable=SC2086 # words
+	refused ': File too large: .* files of at most 4.00 KiB (ulimit -f unlimited' made_of_it $command
+	[ ! -e made ] || fail "$command has left: $(ls made)"
+done
+"$DLT" export whole -f sqlite -o made 2>err && refused ': File too large: ' made_of_it export whole -f sqlite -o other
+made_of_it report --full whole >made 2>err
+equal "status of report into such a file" $? 125
+rm -r whole made tally dir pids
+
 # --- folders --------------------------------------------------------------------------------------
 
 # without [ARG...]: from a folder that has been removed.
@@ -66,6 +80,8 @@ touch file
 refused 'file: is not a folder; give a new one with -o' start -o file -- touch ran
 mkdir -m 1777 shared
 refused "shared: cannot become the folder of root: $TMPDIR/shared belongs to root (mode 1777, shared by all users)" start -o shared -- touch ran
+refused "/proc/t: /proc is the kernel's, and holds no files of users; give another folder with -o" start -o /proc/t -- touch ran
+refused "/sys/kernel/t: /sys/kernel is the kernel's, and" start -o /sys/kernel/t -- touch ran
 
 # --- what is not mounted --------------------------------------------------------------------------
 
