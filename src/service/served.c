@@ -286,6 +286,18 @@ static const char *why_refused(int r)
 	return r == -EAGAIN ? "it did not arrive" : strerror(-r);
 }
 
+/* The client has refused what its user wants by itself, for instance --all, or was killed: nothing is refused here. */
+static void note_no_request(const struct served *sv)
+{
+	char name[USER_NAME_MAX];
+
+	log_errors_also(-1, NULL);
+	log_to(STDERR_FILENO);
+	if (sv->logged)
+		log_info("process %d for user %s has no request: the client went without one", getpid(),
+			 user_name(sv->uid, name));
+}
+
 static int serve(struct served *sv, uint64_t max_buffer_bytes)
 {
 	struct config *cfg = sv->cfg;
@@ -294,6 +306,10 @@ static int serve(struct served *sv, uint64_t max_buffer_bytes)
 	char *argv[] = { "dltraced", NULL };
 	int r = receive(sv);
 
+	if (r == -ECONNRESET) {
+		note_no_request(sv);
+		return EXIT_DLTRACED;
+	}
 	if (r < 0) {
 		log_err("the request: %s", why_refused(r));
 		return EXIT_DLTRACED;

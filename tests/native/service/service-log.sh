@@ -31,6 +31,11 @@ s.connect(os.environ["DLTRACED_SOCKET"])
 s.send(b"\x1b[2Jjunk")
 while s.recv(4096) != b"end": pass' || fail "junk"
 await logged 'process [0-9]+ for user 54321 is refused: the request: Protocol error'
+# what the client itself refuses is no refusal by the service
+as_start --all 2>err && fail "the whole machine was traced"
+grep -q 'error: --all is for root' err || fail "--all: $(cat err)"
+await logged 'process [0-9]+ for user nobody has no request: the client went without one'
+! logged '.*Connection reset by peer.*' || fail "a refusal: $(grep reset daemon.err)"
 gate
 for n in 1 2; do
 	dir=$TMPDIR/home/t$n
