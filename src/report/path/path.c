@@ -209,6 +209,7 @@ static int walk(const struct path_source *source, const struct path_root *root, 
 
 	walk.doings = &source->doings;
 	walk.tries = &source->tries;
+	walk.unended = !source->report->manifest.end_ns;
 	if (res == 0 && graph)
 		res = path_edges_init(&edges, &source->shorts, roles, root);
 	if (res == 0) {

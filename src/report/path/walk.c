@@ -183,12 +183,28 @@ static void between_of(struct path_walk *walk, uint32_t life, struct path_mix mi
 	walk->on_stack[life] = stacked;
 }
 
+/*
+ * Whether [BEGIN, END), in which LIFE did MIX, is behind all rows of LIFE in a trace without an end. It has not been on
+ * a CPU since, else sched.out would have sums; it waits, and there is no row of that.
+ */
+static bool is_behind_rows(const struct path_walk *walk, uint32_t life, const struct path_mix *mix, uint64_t begin_ns,
+			   uint64_t end_ns)
+{
+	return walk->unended && walk->shorts->n && !mix->n && mix->end_ns == UINT64_MAX &&
+	       end_ns - begin_ns > PATH_ROWS_NS && walk->lives->life[life].end_ns == UINT64_MAX &&
+	       path_waits_from(walk->waits, life, end_ns - 1) == path_waits_stop(walk->waits, life);
+}
+
 void path_walk_between(struct path_walk *walk, uint32_t life, uint64_t begin_ns, uint64_t end_ns)
 {
 	while (begin_ns < end_ns) {
 		const struct path_mix mix = path_shorts_at(walk->shorts, life, begin_ns);
 		uint64_t until_ns;
 
+		if (is_behind_rows(walk, life, &mix, begin_ns, end_ns)) {
+			path_walk_leaf(walk, life, PATH_UNKNOWN, begin_ns, end_ns);
+			return;
+		}
 		path_doings_at(walk->doings, life, begin_ns, &until_ns);
 		until_ns = MIN(MIN(mix.end_ns, until_ns), end_ns);
 		between_of(walk, life, mix, begin_ns, until_ns);

@@ -16,6 +16,8 @@
 /* A thread's short waits for another one are looked at if they are so long in all, and so many in a row. */
 #define PATH_SHORT_LEAST_NS 100000U
 #define PATH_SHORT_DEPTH_MAX 8U
+/* A thread that ran has a row in so much time: sums of a second, which are written once a second. */
+#define PATH_ROWS_NS (3 * NSEC_PER_SEC)
 
 /* The time of a thread between two of its waits, or the part of it in an interval of sched.out. */
 struct path_between {
@@ -48,6 +50,7 @@ struct path_walk {
 	unsigned int depth, short_depth;
 	bool held; /* the one that is looked at held a lock that the one before it waited for */
 	bool gil; /* it held Python's lock, likewise */
+	bool unended; /* the trace is still written, or was cut off: a wait that had not ended has no row */
 };
 
 /* ROLES: see path_roles_of(). */

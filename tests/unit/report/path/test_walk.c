@@ -234,6 +234,48 @@ static void rows_at_random_add_up(void **state)
 	}
 }
 
+/* Ten seconds of process 10, whose last sums are those of the first second. */
+static void put_silent(void)
+{
+	put_event(0, "exec", 10, 10, 1, "python", NULL);
+	put(SCHED, 1000 * MS, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t0\t0\t0\t0\t-\t-\t-\t-", 1000 * MS,
+	    1000 * MS);
+	put(SCHED, 10000 * MS, "99\t99\tx\tkernel\t0\t-\t%llu\t1\t0\t%llu\t0\t0\t0\t0\t0\t-\t-\t-\t-", 1000 * MS, MS);
+	put_wait(.pid = 99, .from = 0, .to = 10000 * MS);
+}
+
+/* A wait has no row until it ends: while a trace is written, a thread without rows does not compute, and nobody knows
+ * why. */
+static void what_is_behind_the_rows_of_a_running_trace_is_not_known(void **state)
+{
+	struct report *r;
+
+	put_silent();
+	r = path_loaded();
+	expect_part(r, "cpu", "python", NULL, 1000 * MS);
+	expect_part(r, "unknown", "python", NULL, 9000 * MS);
+	expect_chain(r, "unknown", "python", NULL, 9000 * MS);
+	report_free(r);
+	/* rows are written once a second */
+	put(SCHED, 8000 * MS, "10\t10\tpython\ttarget\t0\t-\t%llu\t1\t0\t%llu\t0\t0\t0\t0\t0\t-\t-\t-\t-", 7000 * MS,
+	    7000 * MS);
+	r = path_loaded();
+	expect_part(r, "cpu", "python", NULL, 10000 * MS);
+	report_free(r);
+}
+
+/* In a trace with its end, each wait has a row. */
+static void what_is_behind_the_rows_of_a_whole_trace_is_time_on_a_cpu(void **state)
+{
+	struct report *r;
+
+	put_silent();
+	put_workload(10, 10000 * MS);
+	r = path_loaded();
+	expect_part(r, "cpu", "python", NULL, 10000 * MS);
+	report_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +289,8 @@ int main(void)
 		IN_TREE(a_long_row_of_waits_ends),
 		IN_TREE(damaged_rows_do_no_harm),
 		IN_TREE(rows_at_random_add_up),
+		IN_TREE(what_is_behind_the_rows_of_a_running_trace_is_not_known),
+		IN_TREE(what_is_behind_the_rows_of_a_whole_trace_is_time_on_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
