@@ -114,6 +114,12 @@ static void show_end(struct report *report, struct finding *finding)
 		finding_add(finding, "what it printed says why; here is only what it did until then");
 }
 
+static void show_traced(struct report *report, struct finding *finding)
+{
+	finding_add(finding, "from its first row to %s it has %s",
+		    report->manifest.complete ? "its end" : "its last one so far", FMT_NS(report_duration_ns(report)));
+}
+
 static void show_untraced(struct report *r, struct finding *f)
 {
 	if (r->manifest.containers[0])
@@ -136,6 +142,13 @@ const struct rule rule_too_short = {
 	.title = "The job ran for less than 0.5 s: too short to say what it waited for",
 	.number = TOO_SHORT_NUMBER,
 	.evidence = show_end,
+};
+
+const struct rule rule_traced_too_short = {
+	.code = "too-short",
+	.title = "The trace has less than 0.5 s of the job: too short to say what it waited for",
+	.number = TOO_SHORT_NUMBER,
+	.evidence = show_traced,
 };
 
 static void show_part(struct report *report, struct finding *finding)

@@ -89,8 +89,8 @@ extern const struct rule rule_unknown, rule_trainer_bound, rule_cpu_bound, rule_
  */
 /* failed.c: the answers of a job whose end, or main wait, follows from what failed. */
 extern const struct rule rule_failed_end, rule_failed_answer, rule_failed_calls, rule_failed_process;
-extern const struct rule rule_too_short, rule_part_too_short, rule_failed, rule_not_found, rule_not_executable,
-	rule_untraced;
+extern const struct rule rule_too_short, rule_traced_too_short, rule_part_too_short, rule_failed, rule_not_found,
+	rule_not_executable, rule_untraced;
 /* All of these; ends with NULL. */
 extern const struct rule *const rules_answers[];
 /* storage-read, where the disk was at its limit: its advice is another one. */

@@ -43,6 +43,8 @@ const struct rule *verdict_of_none(const struct report *report)
 		return NULL;
 	if (facts->cut_begin_ns)
 		return &rule_part_too_short;
+	if (facts->has_usage ? facts->usage[USAGE_WALL_NS] >= LEAST_NS : !facts->has_status)
+		return &rule_traced_too_short; /* nobody knows how long the job ran, or it went on */
 	return facts->has_status && facts->status ? &rule_failed : &rule_too_short;
 }
 

@@ -53,15 +53,9 @@ static void a_job_that_only_reads_is_not_bound_by_training(void **state)
 	report_free(r);
 }
 
-/* Puts a job of LIFE with a manifest that has its wait(2) STATUS, and loads it. It reads from storage all of the time.
- */
-static struct report *ended_job(const char *status, uint64_t life)
+/* Puts LIFE of a job that reads from storage all of the time, and its MANIFEST, and loads it. */
+static struct report *job_of(const char *manifest, uint64_t life)
 {
-	autofree char *manifest =
-		util_fmt("{\"tool\":\"dltraced\",\"schema\":1,\"workload\":{\"pid\":100,\"status\":%s,"
-			 "\"rusage\":{\"wall_ns\":%llu}},\"complete\":true}",
-			 status, N(life));
-
 	put(PIDS, BEGIN, "100\t100\t1\tcat\texec\t-\t100\t0\t/\t-\tcat");
 	put(PIDS, BEGIN + life, "100\t100\t1\tcat\texit\t0\t100\t0\t/\t-\tutime=1\040stime=0");
 	put_file(2, "reg", "ext4", 64 * MiB, "/data/shard.tar");
@@ -72,11 +66,20 @@ static struct report *ended_job(const char *status, uint64_t life)
 	return loaded();
 }
 
-/* Only the code and what the report begins with: no cause, no advice, no other finding. */
-static void expect_no_answer(const char *status, uint64_t life, const char *code, const char *title,
-			     const char *evidence)
+/* As job_of(), of a job that has ended after LIFE, with its wait(2) STATUS. */
+static struct report *ended_job(const char *status, uint64_t life)
 {
-	struct report *r = ended_job(status, life);
+	autofree char *manifest =
+		util_fmt("{\"tool\":\"dltraced\",\"schema\":1,\"workload\":{\"pid\":100,\"status\":%s,"
+			 "\"rusage\":{\"wall_ns\":%llu}},\"complete\":true}",
+			 status, N(life));
+
+	return job_of(manifest, life);
+}
+
+/* Only the code and what the report begins with: no cause, no advice, no other finding. */
+static void expect_none(struct report *r, const char *code, const char *title, const char *evidence)
+{
 	const struct finding *b = is_bottleneck(r, code);
 	autofree char *sentence = sentence_of(r), *text = NULL;
 	size_t len;
@@ -92,6 +95,12 @@ static void expect_no_answer(const char *status, uint64_t life, const char *code
 	assert_true(shows(b, evidence));
 	assert_int_equal(r->why->rules->n + r->why->rules->n_facts + r->why->rules->n_missing, 0);
 	report_free(r);
+}
+
+static void expect_no_answer(const char *status, uint64_t life, const char *code, const char *title,
+			     const char *evidence)
+{
+	expect_none(ended_job(status, life), code, title, evidence);
 }
 
 static void a_job_that_is_too_short_or_failed_has_no_answer(void **state)
@@ -111,6 +120,19 @@ static void a_job_that_is_too_short_or_failed_has_no_answer(void **state)
 	r = ended_job("256", 20 * S);
 	is_bottleneck(r, "storage-read");
 	report_free(r);
+}
+
+/* Of a job that still runs, or went on after the trace, nobody may say that it ran for so long, or failed so early. */
+static void a_trace_that_is_too_short_says_nothing_of_the_job(void **state)
+{
+#define MANIFEST "{\"tool\":\"dltraced\",\"schema\":1,\"workload\":{\"pid\":100,\"status\":"
+	static const char title[] = "The trace has less than 0.5 s of the job: too short to say";
+
+	expect_none(job_of(MANIFEST "null}}", 400 * MS), "too-short", title, "to its last one so far it has 400 ms");
+	expect_none(job_of(MANIFEST "null},\"complete\":true}", 400 * MS), "too-short", title,
+		    "to its end it has 400 ms");
+	expect_none(job_of(MANIFEST "256,\"rusage\":{\"wall_ns\":20000000000}},\"complete\":true}", 400 * MS),
+		    "too-short", title, "400 ms");
 }
 
 static void a_trace_without_processes_has_no_answer(void **state)
@@ -159,6 +181,7 @@ int main(void)
 		IN_TREE(what_does_not_train_is_bound_by_nothing),
 		IN_TREE(a_job_that_only_reads_is_not_bound_by_training),
 		IN_TREE(a_job_that_is_too_short_or_failed_has_no_answer),
+		IN_TREE(a_trace_that_is_too_short_says_nothing_of_the_job),
 		IN_TREE(a_trace_without_processes_has_no_answer),
 		IN_TREE(without_anybody_nothing_is_known),
 		IN_TREE(a_trainer_that_computes),
