@@ -277,7 +277,7 @@ static void finish(struct drain *drain)
 			collector_read(&drain->collectors->c[i], &drain->decode.clock);
 	look_on(drain, true);
 	drain_sinks_flush_last(drain);
-	reserve_give_back(&drain->reserve); /* the manifest is still to be written */
+	drain_sinks_give_up(drain);
 	alive(drain);
 	to_disk(drain);
 	alive(drain);
@@ -351,7 +351,8 @@ int drain_open(struct drain *drain, const struct config *cfg, struct tracer *tra
 
 	memset(drain, 0, sizeof(*drain));
 	drain->marks[0] = drain->marks[1] = drain->lives.fd = drain->log.fd = drain->timer_fd = drain->tick_fd =
-		drain->clock_fd = drain->stop_fd = drain->ended_fd = drain->loop.epoll_fd = -1;
+		drain->clock_fd = drain->stop_fd = drain->ended_fd = drain->loop.epoll_fd = drain->reserve.fd =
+			drain->last.fd = -1;
 	drain->tracer = tracer;
 	drain->ring_bytes = tracer->ring_bytes;
 	drain->archiver = archiver;
@@ -427,6 +428,7 @@ void drain_free(struct drain *drain)
 	rings_free(&drain->rings);
 	logtail_close(&drain->log);
 	reserve_give_back(&drain->reserve);
+	reserve_give_back(&drain->last);
 	util_close(&drain->marks[0]);
 	util_close(&drain->marks[1]);
 	util_close(&drain->lives.fd);

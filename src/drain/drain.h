@@ -38,7 +38,8 @@ struct drain {
 	struct lives lives;
 	struct tracer *tracer;
 	struct archiver *archiver; /* NULL: files are not split */
-	struct reserve reserve; /* for the last rows and the manifest */
+	struct reserve reserve; /* for the last rows */
+	struct reserve last; /* for cuts behind whole rows, and the manifest: no row gets it */
 	struct sink_split split;
 	uint64_t split_ns, next_split_ns; /* --rotate by time: how often, and when next; 0: not */
 	const struct privileges *privileges; /* set before the start; NULL: the thread keeps all */

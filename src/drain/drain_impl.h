@@ -23,6 +23,11 @@ void drain_sinks_check_disk(struct drain *drain);
 void drain_sinks_split_by_time(struct drain *drain);
 /* Writes out the last rows; on a full disk those for which the reserve suffices, others are counted as lost. */
 void drain_sinks_flush_last(struct drain *drain);
+/*
+ * Gives up the rows for which there is no space, and makes the room in which files are cut back to whole rows, as a
+ * file system that copies on write takes new blocks for that, and the manifest is written.
+ */
+void drain_sinks_give_up(struct drain *drain);
 /* Waits until all is on its disk, to UNTIL_NS (CLOCK_MONOTONIC) at most. Returns how many bytes are not. */
 uint64_t drain_sinks_to_disk(struct drain *drain, uint64_t until_ns);
 void drain_sinks_end(struct drain *drain);

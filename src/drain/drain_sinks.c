@@ -76,6 +76,7 @@ static void keep_space(struct drain *drain, int dirfd)
 			sink_keep_ahead(&drain->decode.sinks[i], MIN(probes[i]->ahead_bytes, most));
 			sink_hold_rows(&drain->decode.sinks[i]);
 		}
+	reserve_take(&drain->last, dirfd, MIN(most, RESERVE_LAST_BYTES));
 	reserve_take(&drain->reserve, dirfd, most);
 }
 
@@ -161,6 +162,16 @@ void drain_sinks_flush_last(struct drain *d)
 	drain_sinks_flush(d);
 	make_room(d);
 	drain_sinks_flush(d);
+}
+
+void drain_sinks_give_up(struct drain *d)
+{
+	for (unsigned int i = 1; i < DLT_PROBES; i++)
+		if (d->decode.sinks[i].fd >= 0 && is_full(&d->decode.sinks[i]))
+			sink_drop_rows(&d->decode.sinks[i]);
+	reserve_give_back(&d->reserve);
+	reserve_give_back(&d->last);
+	each_sink(d, sink_cut_back);
 }
 
 uint64_t drain_sinks_to_disk(struct drain *drain, uint64_t until_ns)

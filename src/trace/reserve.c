@@ -68,9 +68,13 @@ void reserve_take(struct reserve *reserve, int dirfd, uint64_t most_bytes)
 	if (bytes < LEAST_BYTES || fstatfs(dirfd, &fs) < 0 || !is_needed(&fs))
 		return;
 	reserve->fd = open_nameless(dirfd);
-	if (reserve->fd >= 0 && fallocate(reserve->fd, 0, 0, (off_t)bytes) < 0 &&
-	    (errno != EOPNOTSUPP || fill(reserve->fd, bytes) < 0))
-		reserve_give_back(reserve);
+	if (reserve->fd < 0)
+		return;
+	for (; bytes >= LEAST_BYTES; bytes /= 2) /* of a small quota, less */
+		if (fallocate(reserve->fd, 0, 0, (off_t)bytes) == 0 ||
+		    (errno == EOPNOTSUPP && fill(reserve->fd, bytes) == 0))
+			return;
+	reserve_give_back(reserve);
 }
 
 void reserve_give_back(struct reserve *r)

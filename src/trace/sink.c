@@ -435,6 +435,12 @@ static void count_written(struct sink *sink)
 	sink->rows_buffered = 0;
 }
 
+void sink_cut_back(struct sink *s)
+{
+	if (s->buf)
+		cut_back(s);
+}
+
 void sink_drop_rows(struct sink *s)
 {
 	if (!s->buf)

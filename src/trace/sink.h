@@ -115,6 +115,8 @@ void sink_hold_rows(struct sink *s);
 
 /* From now on its rows count as lost, those in the buffer, too; the file is cut back to whole rows. */
 void sink_drop_rows(struct sink *s);
+/* Tries again to remove what a failed write has left behind the whole rows. */
+void sink_cut_back(struct sink *s);
 
 /* Returns room for one row of at most SINK_ROW_MAX bytes; never NULL, also when the sink is not open. */
 char *sink_begin(struct sink *s);

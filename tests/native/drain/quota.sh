@@ -129,3 +129,17 @@ equal "rows afterwards" "$(col vfs_rw RETURNED 'COMM == "cat" && FILE == "data" 
 	awk '{ n += $1 } END { print n }')" 2097152
 job full
 quota_gone
+
+# --- names of more files than the reserve takes ----------------------------------------------------
+
+# Rows of files are lost, too; but each file ends with a whole row, and the manifest has the end.
+quota 3M
+rm -rf "$t"
+trace -- "$W/calls" -n 700 -t 1 -f 1 -T tally dir >pids 2>err || fail "status $?: $(cat err)"
+[ "$(count lost files)" -gt 0 ] || fail "the reserve takes them all: $(count rows files) names"
+equal "complete" "$(manifest 'm["complete"]')" True
+for file in "$t"/*.out; do
+	equal "zeros in $file" "$(tr -dc '\0' <"$file" | wc -c)" 0
+done
+"$DLT" validate "$t" >valid 2>&1 || fail "validate: $(cat valid)"
+quota_gone
