@@ -13,6 +13,7 @@
 #include "report/failed/failures.h"
 #include "report/hang/hang.h"
 #include "report/files/datasets.h"
+#include "report/files/every.h"
 #include "report/files/meta.h"
 #include "report/files/path_filter.h"
 #include "report/files/peers.h"
@@ -190,6 +191,7 @@ const struct report_part *const report_parts[] = {
 	&report_cgroups_part,
 	&report_allocs_part,
 	&report_accesses_part, /* counts what alloc.out has in use */
+	&report_every_part, /* frees paths in tables of the next three */
 	&report_uses_part,
 	&report_spreads_part,
 	&report_streams_part,

@@ -51,6 +51,7 @@ static int load(struct report **ret, const char *dir, const struct report_args *
 		.window = *window,
 		.path = args->path,
 		.phases = &args->phases,
+		.every_file = args->csv,
 		.what_if = args->compare ? NULL : &args->what_if,
 		.memory = args->html || args->json || args->picture ? &args->memory : NULL,
 		.cpu = !args->compare && (args->html || args->json || args->csv) ? &args->cpu_options : NULL,

@@ -31,7 +31,7 @@ struct report_shm {
 	uint64_t fid, calls, time_ns;
 	uint64_t maps, map_bytes;
 	uint64_t size; /* the largest by files.out or a truncation */
-	char *path; /* set in TOP_SHM alone */
+	char *path; /* set in TOP_SHM, and with every file (every.h) */
 };
 
 struct report_uses {

@@ -258,6 +258,7 @@ struct report {
 	struct report_uses *uses;
 	struct report_streams *streams;
 	struct report_peers *peers; /* of sockets */
+	struct report_every *every; /* files; NULL: without */
 	struct report_datasets *datasets; /* likewise */
 	struct report_causes *causes; /* of the disks' work */
 	struct report_faults *faults; /* that waited for a disk */

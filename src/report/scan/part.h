@@ -28,6 +28,7 @@ struct report_options {
 	const struct report_cpu_options *cpu; /* with CPU time, if the trace has any; NULL: without */
 	const struct phases_options *phases; /* how to find phases; NULL: as the folder has them */
 	const struct path_limits *path_limits; /* of the path; NULL: the usual ones */
+	bool every_file; /* with the sums of each, and not only of those that stand out */
 	const struct whatif_wanted *what_if; /* with predictions, also of these changes; NULL: without */
 };
 

@@ -27,11 +27,19 @@ int matrix_csv(const struct matrix *m, const char *dir)
 	return dirfd < 0 ? dirfd : view_sections_csv(matrix_sections, m, dirfd);
 }
 
+/* Of what has a table of any length, every row; in place of the first ones, which the other forms have. */
+static const struct view_section whole[] = {
+	{ .view = &view_every_file }, { .view = &view_every_log }, { .view = &view_every_process },
+	{ .view = &view_every_shm },  { .view = &view_every_use }, { 0 },
+};
+
 int report_csv(const struct report *report, const char *dir)
 {
 	autoclose int dirfd = folder_open(dir, 0777);
 	int res = dirfd < 0 ? dirfd : view_sections_csv(report_sections, report, dirfd);
 
+	if (res == 0 && report->every)
+		res = view_sections_csv(whole, report, dirfd);
 	if (res == 0 && report->cpu) {
 		autofree char *cpu = util_fmt("%s/cpu", dir);
 
@@ -47,6 +55,8 @@ void report_columns_markdown(FILE *out)
 	view_sections_markdown(report_cpu_sections, out);
 	fputs("\nThe CSV files of CPU time, which have every line:\n\n", out);
 	view_sections_markdown(report_cpu_files, out);
+	fputs("\nThe CSV files that have every row:\n\n", out);
+	view_sections_markdown(whole, out);
 	fputs("\nOf `--matrix`:\n\n", out);
 	view_sections_markdown(matrix_sections, out);
 }

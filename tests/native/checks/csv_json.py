@@ -11,7 +11,8 @@ report = json.load(open(sys.argv[1], encoding="utf-8"), parse_float=decimal.Deci
 folder = sys.argv[2]
 INSIDE = {"shm": "largest", "logs": "busiest", "slowest": "longest", "waits": "longest", "running": "longest", "running_waits": "longest"}
 NESTED = {"disks": "ops", "epochs": ("read_sizes", "slowest_files")}
-OWN = {"phases", "process_medians", "histogram_counts"}  # JSON has these in another form
+OWN = {"phases", "process_medians", "histogram_counts", "files", "uses"}  # JSON has these in another form, or does not have them
+WHOLE = {"logs": ("pid", "fid"), "processes": ("pid",), "shm": ("fid",)}  # JSON has the first ones; what tells their rows apart
 compared = 0
 
 
@@ -68,6 +69,9 @@ def member(row, name):
 def compare(name, wanted):
     global compared
     rows = rows_of(name)
+    if name in WHOLE:
+        of = {tuple(row[k] for k in WHOLE[name]): row for row in rows}
+        rows = [of[tuple(str(value[k]) for k in WHOLE[name])] for value in wanted]
     if len(rows) != len(wanted):
         sys.exit(f"{name}.csv: {len(rows)} rows, in JSON {len(wanted)}")
     for row, value in zip(rows, wanted):

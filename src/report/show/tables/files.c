@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of files, of their users, and of other descriptors, of a struct report. */
+#include "report/files/every.h"
 #include "report/files/streams.h"
 #include "report/files/uses.h"
 #include "report/show/tables/tables.h"
@@ -141,6 +142,14 @@ const struct view view_files_shared = {
 	USED(shared, n_shared),
 };
 
+const struct view view_every_file = {
+	.csv = "files",
+	.what = "every file with calls",
+	.columns = shared_columns,
+	VIEW_BEHIND(struct report, every),
+	VIEW_POINTED(struct report_every, files, n_files),
+};
+
 /* --- processes and their files -------------------------------------------------------------------------- */
 
 GET(use_calls, struct report_top_use, u)
@@ -178,6 +187,14 @@ const struct view view_uses_by_time = {
 	PAIRS(by_time, n_by_time),
 };
 
+const struct view view_every_use = {
+	.csv = "uses",
+	.what = "every process and each of its files",
+	.columns = use_columns,
+	VIEW_BEHIND(struct report, every),
+	VIEW_POINTED(struct report_every, uses, n_uses),
+};
+
 /* --- shared memory ------------------------------------------------------------------------------------------ */
 
 static const struct view_column shm_columns[] = {
@@ -202,10 +219,20 @@ const struct view view_shm = {
 	VIEW_BEHIND(struct report, uses),
 	VIEW_ARRAY(struct report_uses, top_shm, n_top_shm),
 	VIEW_TOTAL(struct report_uses, shm.n),
+	.csv = "",
 	.inside = "largest",
 	.total = "files",
 	.most = REPORT_TOP_SHM,
 	.least = 1,
+};
+
+const struct view view_every_shm = {
+	.csv = "shm",
+	.what = "every file in /dev/shm",
+	.columns = shm_columns,
+	VIEW_BEHIND(struct report, uses),
+	VIEW_TABLE(struct report_uses, shm),
+	VIEW_MOST(struct report_shm, map_bytes),
 };
 
 /* --- descriptors that are no file, and standard output ------------------------------------------------------ */
@@ -283,7 +310,17 @@ const struct view view_logs = {
 	VIEW_BEHIND(struct report, streams),
 	VIEW_ARRAY(struct report_streams, top, n_top),
 	VIEW_TOTAL(struct report_streams, logs.n),
+	.csv = "",
 	.inside = "busiest",
 	.total = "seen",
 	TOP_TEN,
+};
+
+const struct view view_every_log = {
+	.csv = "logs",
+	.what = "writes of each process to each log",
+	.columns = log_columns,
+	VIEW_BEHIND(struct report, streams),
+	VIEW_TABLE(struct report_streams, logs),
+	VIEW_MOST(struct report_log, calls),
 };

@@ -58,9 +58,19 @@ const struct view view_processes = {
 	.columns = process_columns,
 	VIEW_ARRAY(struct report, top_procs, n_top_procs),
 	VIEW_TOTAL(struct report, n_procs),
+	.csv = "",
 	.total = "n_processes",
 	.most = REPORT_TOP_PROCS,
 	.least = 2,
+};
+
+const struct view view_every_process = {
+	.csv = "processes",
+	.what = "those with calls, by time in calls on files",
+	.columns = process_columns,
+	VIEW_TABLE(struct report, procs),
+	VIEW_HAVING(struct report_proc, calls),
+	VIEW_MOST(struct report_proc, file_ns),
 };
 
 /* --- medians ------------------------------------------------------------------------------------------------ */

@@ -37,13 +37,15 @@ extern const struct view view_meta;
 extern const struct view view_missing_reasons;
 /* files.c */
 extern const struct view view_files_by_bytes, view_files_by_time, view_files_by_written, view_files_by_opens,
-	view_files_shared, view_uses_by_bytes, view_uses_by_time, view_shm, view_classes, view_logs;
+	view_files_shared, view_uses_by_bytes, view_uses_by_time, view_shm, view_classes, view_logs, view_every_file,
+	view_every_log, view_every_shm, view_every_use;
 /* peers.c */
 extern const struct view view_network;
 /* regions.c */
 extern const struct view view_regions;
 /* processes.c */
-extern const struct view view_processes, view_medians, view_process_histograms, view_histograms, view_histogram_counts;
+extern const struct view view_processes, view_every_process, view_medians, view_process_histograms, view_histograms,
+	view_histogram_counts;
 /* Prints view_histograms for a terminal: a table of latencies and one of sizes. */
 void report_octaves_text(const void *of, FILE *out);
 /* account.c */
