@@ -232,7 +232,7 @@ class dft_fn(Lenient):  # noqa: N801 - its name
             return type(function)(self._log(function.__func__, name))
         if not self._enabled or not callable(function):
             return function
-        base = self._make(named(name) or getattr(function, "__qualname__", type(function).__name__).replace("<locals>.", ""))
+        base = self._make(named(name) or getattr(function, "__qualname__", type(function).__name__))
         return timed(self, function, base.copy, takes(function))
 
     def _decorator(self, function: Any, name: Any, log: Callable) -> Any:

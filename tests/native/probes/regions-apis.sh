@@ -13,11 +13,11 @@ trace -P regions,time_align -- python3 "$here/../workloads/regions_apis.py" 2>er
 # CAT NAME RET EPOCH STEP ARGS
 tr ' ' '\t' >wanted <<'ROWS'
 meta DFTRACER_DATA_DIR 0 - - /data
-reader by_dftracer.Reader.__init__ 0 1 - image_idx=5
-reader by_dftracer.Reader.read 0 1 0 image_idx=1\012image_size=4096
-reader by_dftracer.Reader.read 0 1 3 image_idx=2\012image_size=8192
-compute by_dftracer.Reader.static 0 - - -
-compute by_dftracer.Reader.static 0 - - -
+reader by_dftracer.<locals>.Reader.__init__ 0 1 - image_idx=5
+reader by_dftracer.<locals>.Reader.read 0 1 0 image_idx=1\012image_size=4096
+reader by_dftracer.<locals>.Reader.read 0 1 3 image_idx=2\012image_size=8192
+compute by_dftracer.<locals>.Reader.static 0 - - -
+compute by_dftracer.<locals>.Reader.static 0 - - -
 reader loop.iter 0 1 1 -
 reader loop.yield 0 1 1 -
 reader loop.iter 0 1 2 -
