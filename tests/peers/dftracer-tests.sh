@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # DFTracer 2.2's own tests of its Python names, from its source package, run unchanged by our drop-in under `dltraced start'
-# and by DFTracer itself: with the same status, and as many regions of each name. Not so test_python_api_coverage.py, which
+# and by DFTracer itself: with the same status, and as many regions of each name. In a program that has both around the same
+# waits, the time of all regions of a name is the same within 2 %. Not so test_python_api_coverage.py, which
 # ends with a TypeError by DFTracer 2.2 itself, and uses names that it does not have: by ours it must end with 0.
 native=${0%/*}/../native
 . "$native/lib.sh"
@@ -56,6 +57,18 @@ done
 both 40 "$tests/ai_logging.py" --data_dir="$PWD/data" --log_dir="$PWD/data" --niter 3 --num_files 2 --epoch-as-metadata
 both 0 "$tests/test.py" --format=npz --data_dir="$PWD/data" # it ends at its first call, by os._exit()
 both 6 "$tests/python_test.py" --data_dir "$PWD/data" --log_dir "$PWD/data" --niter 1
+
+# Between the two begins of a region, or its ends, the machine may run something else: not in each of these, with nothing wrong.
+for try in 1 2 3 4 5 6; do
+	[ $try -lt 6 ] || fail "$(cat off)"
+	rm -rf theirs
+	mkdir theirs
+	PYTHONPATH=$ours DFTRACER_ENABLE=1 DFTRACER_INC_METADATA=1 DFTRACER_TRACE_COMPRESSION=0 trace -P vfs_rw,regions,time_align -- \
+		"$python" "$native/../peers/dftracer_durations.py" "$PWD/theirs/x" >log 2>&1 || fail "both: status $?: $(tail -n 3 log)"
+	n=$("$python" -B "$native/../peers/dftracer_tests.py" "$t" --durations theirs/*.pfw 2>off) || continue
+	[ "$n" -ge 60 ] || fail "both: $n regions"
+	break
+done
 
 PYTHONPATH=$ours trace -P vfs_rw,regions,time_align -- "$python" ours.py "$tests/test_python_api_coverage.py" --data_dir "$PWD/data" >log 2>&1 ||
 	fail "test_python_api_coverage.py: status $?: $(tail -n 3 log)"
