@@ -75,6 +75,9 @@ static void timed_end(struct report *report)
 	begin_ns = MAX(timeline->begin_ns, report->manifest.start_ns);
 	end_ns = MAX(MAX(timeline->end_ns, report->last_ns), report->manifest.end_ns);
 	phases_end(report->phases, begin_ns, end_ns);
+	region_layers_end(&report->phases->layers);
+	report_note_count(report, "too many threads with regions of readers and checkpoints",
+			  report->phases->layers.left_out, "region is", "regions are", "in no layer of calls");
 	report_note_count(report, "phases", report->phases->outside, "is", "are", "not within the trace, and left out");
 }
 

@@ -104,6 +104,21 @@ static void time_call(struct scan *s, const struct report_call_facts *c)
 		report_timeline_call(s, c);
 }
 
+/* What is a row, and no call, is passed over: a file that was open before the trace, and one that an open made. */
+static void pass_layers(struct scan *s, const struct report_call_facts *c)
+{
+	if (!c->on_file || c->again_side || scan_is(s, COL_FUNC, "snapshot") || scan_is(s, COL_FUNC, "create"))
+		return;
+	region_layers_call(&s->report->phases->layers, &(struct layer_call){
+							       .source = s->kind - REPORT_CLOSE,
+							       .pid = c->pid,
+							       .tid = c->tid,
+							       .begin_ns = s->time_ns - c->lat_ns,
+							       .end_ns = s->time_ns,
+							       .bytes = c->rw && c->done ? (int64_t)c->bytes : -1,
+						       });
+}
+
 /* Passes a call to the sums of files by process, other descriptors, and spreads. */
 static void pass_call(struct scan *s, const struct report_call_facts *c)
 {
@@ -111,6 +126,11 @@ static void pass_call(struct scan *s, const struct report_call_facts *c)
 		return;
 	report_uses_call(s, c);
 	report_streams_call(s, c);
+	if (s->report->phases && s->report->phases->layers.any) {
+		const struct report_call_facts copy = *c;
+
+		pass_layers(s, &copy);
+	}
 	report_spreads_call(s, c);
 }
 

@@ -48,6 +48,7 @@ struct phases *phases_new(void)
 	table_init(&p->lasting, sizeof(struct begun), LASTING_MAX);
 	phase_steps_init(&p->steps);
 	region_sums_init(&p->region_sums);
+	region_layers_init(&p->layers);
 	return p;
 }
 
@@ -69,6 +70,7 @@ void phases_free(struct phases *phases)
 	phase_workers_free(&phases->workers);
 	phase_steps_free(&phases->steps);
 	region_sums_free(&phases->region_sums);
+	region_layers_free(&phases->layers);
 	data_dirs_free(&phases->data_dirs);
 	free(phases->ends.v);
 	free(phases->recorded.v);

@@ -17,6 +17,7 @@
 #include "applog/entry.h"
 #include "report/phases/data_dirs.h"
 #include "report/phases/epochs.h"
+#include "report/phases/layers.h"
 #include "report/phases/region_sums.h"
 #include "report/phases/step_lines.h"
 #include "report/phases/steps.h"
@@ -92,6 +93,7 @@ struct phases {
 	struct phase_workers workers;
 	struct phase_steps steps;
 	struct region_sums region_sums;
+	struct region_layers layers;
 	struct data_dirs data_dirs;
 	struct {
 		uint64_t begin_ns, end_ns;

@@ -116,6 +116,12 @@ static bool is_point(struct reader_field cat)
 	return reader_is(cat, "mark") || reader_is(cat, "meta");
 }
 
+static void take_sums(struct phases *phases, const struct step_region *region)
+{
+	region_sums_take(&phases->region_sums, region);
+	region_layers_take(&phases->layers, region, phase_steps_part(&phases->steps, region));
+}
+
 /* Takes a region. UNFINISHED: it has not ended. */
 static void take_region(struct regions_read *read, const struct step_region *region, bool unfinished)
 {
@@ -123,7 +129,7 @@ static void take_region(struct regions_read *read, const struct step_region *reg
 
 	phase_steps_take(&read->r->phases->steps, region);
 	if (!is_point(cat))
-		region_sums_take(&read->r->phases->region_sums, region);
+		take_sums(read->r->phases, region);
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (!reader_is(cat, known[i].cat) || !reader_is(name, known[i].name))
 			continue;
@@ -308,6 +314,7 @@ void phase_regions_read(struct phase_reader *reader, int dirfd)
 		phase_note(reader, "--step %s: no region has such a name, so no step is known",
 			   reader->options->steps[0]);
 	region_sums_end(&reader->phases->region_sums);
+	region_layers_regions_end(&reader->phases->layers);
 	if (reader->phases->region_sums.left_out)
 		phase_note(reader, "regions: the table of them has the first %u names and leaves out %s",
 			   REGION_SUMS_MAX,

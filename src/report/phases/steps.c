@@ -126,7 +126,7 @@ static bool ends_step(const struct phase_steps *steps, const struct step_region 
 	return false;
 }
 
-static enum step_part part_of(const struct phase_steps *steps, const struct step_region *region)
+enum step_part phase_steps_part(const struct phase_steps *steps, const struct step_region *region)
 {
 	static const struct {
 		const char *cat;
@@ -447,7 +447,7 @@ static bool is_around(const struct thread *thread, const struct step_region *reg
 void phase_steps_take(struct phase_steps *steps, const struct step_region *region)
 {
 	struct thread *thread = table_get(&steps->threads, region->pid << 32 | (uint32_t)region->tid);
-	enum step_part part = part_of(steps, region);
+	enum step_part part = phase_steps_part(steps, region);
 	bool is_step = ends_step(steps, region), around;
 	uint64_t begin_ns, own_ns;
 

@@ -95,6 +95,8 @@ struct phase_steps {
 
 void phase_steps_init(struct phase_steps *s);
 void phase_steps_take(struct phase_steps *steps, const struct step_region *region);
+/* Returns what of a step the region is. */
+enum step_part phase_steps_part(const struct phase_steps *steps, const struct step_region *region);
 /* Returns whether there are any, of the rows so far. */
 bool phase_steps_any(struct phase_steps *steps);
 /* To be called after the last row. */

@@ -267,6 +267,7 @@ const struct view_section report_sections[] = {
 	{ &view_epoch_sizes, .text = no_text },
 	{ &view_epoch_files, .text = no_text },
 	{ &view_regions },
+	{ &view_layers },
 	{ &view_steps },
 	{ &view_slowest_steps },
 	{ &view_overlap },

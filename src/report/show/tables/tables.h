@@ -41,6 +41,8 @@ extern const struct view view_files_by_bytes, view_files_by_time, view_files_by_
 	view_every_log, view_every_shm, view_every_use;
 /* peers.c */
 extern const struct view view_network;
+/* layers.c */
+extern const struct view view_layers;
 /* regions.c */
 extern const struct view view_regions;
 /* processes.c */
