@@ -36,9 +36,16 @@ def by_dftracer():
         pass
     with dft_fn("io", name="block", step=4) as block:
         block.update(epoch=2, image_idx=7, args={"k": "v"})
+    with dft_fn("io", name="related") as related:
+        related.uses("file", "a")
+        related.uses("file", "b")
+        related.generates("model", 3)
+    with dft_fn("io", name="related") as related:
+        related.uses("file", "a")
     start = log.get_time()
     log.enter_event()
-    log.log_event("event", "own", start, log.get_time() - start, int_args={"n": 1}, string_args={"s": "t"})
+    log.log_event("event", "own", start, log.get_time() - start, int_args={"n": 1}, string_args={"s": "t"},
+                  relations={0: [log.declare_entity("file", "a"), 5]})
     log.exit_event()
     log.log_metadata_event("key", "value")
 

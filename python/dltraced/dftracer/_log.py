@@ -91,10 +91,10 @@ class dftracer(Lenient):  # noqa: N801 - its name
         fields = {}
         for args in (int_args, float_args, string_args):
             fields.update(fields_of(args=args))
+        made = region(full_name(cat, name), **fields)
         for relation, ids in (relations or {}).items():
             for entity in ids:
-                fields[_relation(relation)] = self._entities.get(entity, entity)
-        made = region(full_name(cat, name), **fields)
+                made.update(**{_relation(relation): self._entities.get(entity, entity)})
         implementation.send(made, implementation.WHOLE, max(1, time.monotonic_ns() - max(0, lasted) * 1000))
 
     @method()

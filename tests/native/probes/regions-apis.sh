@@ -23,7 +23,12 @@ reader loop.yield 0 1 1 -
 reader loop.iter 0 1 2 -
 reader loop.yield 0 1 2 -
 io block 0 2 4 image_idx=7\012k=v
-own event 0 - - n=1\012s=t
+meta entity 0 - - file:a
+meta entity 0 - - file:b
+meta entity 0 - - model:3
+io related 0 - - used=file:a\012used=file:b\012generated=model:3
+io related 0 - - used=file:a
+own event 0 - - n=1\012s=t\012used=file:a\012used=5
 meta key 0 - - value
 compute compute.init 0 2 7 -
 compute compute 0 2 7 -
