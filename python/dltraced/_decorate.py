@@ -30,6 +30,15 @@ def lane_of_task() -> Any:
     return _lanes[task]
 
 
+def remade(name: str, live: bool, source: int, epoch: Any, step: Any, bytes: Any, lane: Any, args: bytes) -> Any:
+    """A region that was pickled or copied; not begun, whether that one was or not."""
+    made = implementation.with_source(implementation.region(name, epoch=epoch, step=step, bytes=bytes, lane=lane, live=live), source)
+    for pair in args.decode(errors="replace").split("\n") if args else ():
+        key, _, value = pair.partition("=")
+        made.update(**{key: value})
+    return made
+
+
 async def enter(made: Any) -> Any:
     """`async with`: of the task that runs."""
     if made.lane is None:

@@ -137,6 +137,11 @@ class Region:
         other._start, other._outer, other._args = 0, None, self._base
         return other
 
+    def __reduce__(self) -> Any:
+        from . import _decorate
+
+        return _decorate.remade, (self.name, self._live, self._source, self.epoch, self.step, self.bytes, self.lane, self._base)
+
     def __call__(self, function: Callable) -> Any:
         from . import _decorate
 

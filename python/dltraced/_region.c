@@ -387,6 +387,23 @@ static int number_set(PyObject *self, PyObject *value, void *offset)
 	return number_take(value ? value : Py_None, (int64_t *)((char *)self + (size_t)offset));
 }
 
+/* For pickle and copy, which get it as it was before it began. */
+static PyObject *region_reduce(struct region *self, PyObject *none)
+{
+	PyObject *made = python_function("dltraced._decorate", "remade"), *reduced;
+
+	if (!made)
+		return NULL;
+	reduced = Py_BuildValue("O(OiiNNNNN)", made, self->name, self->r.live, self->r.source,
+				number_get((PyObject *)self, (void *)offsetof(struct region, r.epoch)),
+				number_get((PyObject *)self, (void *)offsetof(struct region, r.step)),
+				number_get((PyObject *)self, (void *)offsetof(struct region, r.bytes)),
+				number_get((PyObject *)self, (void *)offsetof(struct region, r.lane)),
+				PyBytes_FromStringAndSize(self->r.args, self->base_args_len));
+	Py_DECREF(made);
+	return reduced;
+}
+
 #define NUMBER(member)                                                                           \
 	{                                                                                        \
 #member, number_get, number_set, NULL, (void *)offsetof(struct region, r.member) \
@@ -410,6 +427,7 @@ static PyMethodDef region_methods[] = {
 	{ "stop", METHOD(region_stop), METH_NOARGS, "It ends now; nothing where it has not begun." },
 	{ "update", METHOD(region_update), METH_FASTCALL | METH_KEYWORDS, "More about it." },
 	{ "copy", METHOD(region_copy), METH_NOARGS, "The same, not begun." },
+	{ "__reduce__", METHOD(region_reduce), METH_NOARGS, NULL },
 	{ 0 },
 };
 

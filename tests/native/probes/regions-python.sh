@@ -44,6 +44,30 @@ rm -f tally
 DLTRACED_REGIONS=0 trace -P regions,time_align -- python3 -B "$program" tally >off.out || fail "switched off: status $?"
 equal "rows where it is switched off" "$(grep -c '^[0-9]' "$t/regions.out")" 0
 
+# copied KIND: a copy, and one that another process unpickles, is like the region, but has not begun.
+cat >copied.py <<'PY'
+import copy
+import pickle
+import dltraced
+live = dltraced.region("a.b", epoch=3, bytes=7, live=True, k="v w", n="5=6")
+plain = dltraced.region("c")
+with live, plain:
+    live.update(forgotten=1)
+    for made in live, plain:
+        for other in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made)), pickle.loads(pickle.dumps(made, 2))):
+            assert type(other) is type(made) and other is not made
+            assert all(getattr(other, name) == getattr(made, name) for name in ("name", "epoch", "step", "bytes", "lane"))
+            other.stop()  # nothing, as it has not begun
+    with copy.deepcopy(live), pickle.loads(pickle.dumps(plain)):
+        pass
+PY
+copied() {
+	trace -P regions,time_align -- python3 -B copied.py || fail "$1: copies: status $?"
+	equal "$1: rows of copies" "$(sed 1,2d "$t/regions.out" | cut -f 6,7,10,12,15 | tr '\t\n' ' ;')" \
+		'app c - - -;a b 3 7 k=v\040w\012n=5=6;app c - - -;a b 3 7 k=v\040w\012n=5=6\012forgotten=1;'
+}
+copied fallback
+
 (cd package && python3 setup.py -q build_ext --inplace) >build.out 2>&1
 if ! python3 -c 'import dltraced._region' 2>/dev/null; then
 	python3 -c 'import os, setuptools, sysconfig
@@ -53,3 +77,5 @@ os.stat(os.path.join(sysconfig.get_paths()["include"], "Python.h"))' 2>/dev/null
 fi
 run extension
 cmp -s fallback.rows extension.rows || fail "the two differ: $(diff fallback.rows extension.rows | head)"
+copied extension
+equal "odd calls of DFTracer's names with the extension" "$(python3 -B "$here/../workloads/dftracer_odd.py" 2>odd.err)" "159 calls, 0 raised"
