@@ -6,14 +6,15 @@
 cache=${DLT_VM_CACHE:-$HOME/.cache/dltraced/vm}/package
 mkdir -p "$cache"
 
-# root_with SUITE PACKAGES: makes a root of SUITE with these, if there is none of this week. Sets $tar.
+# root_with SUITE PACKAGES [OPTION...]: makes a root of SUITE with these, if there is none of this week, by mmdebstrap with these
+# OPTIONs. Sets $tar.
 root_with() {
 	local suite=$1 include=$2
 
-	tar=$cache/$suite-$(sha256sum <<<"$include" | cut -c -8).tar
+	tar=$cache/$suite-$(sha256sum <<<"$include ${*:3}" | cut -c -8).tar
 	if [ -n "${renew-}" ] || [ -z "$(find "$tar" -mtime -7 2>/dev/null)" ]; then
 		say "making a root of $suite with $include"
-		mmdebstrap --quiet --format=tar --variant=minbase --include="$include" "$suite" "$tar.new" 2>"$cache/log" || {
+		mmdebstrap --quiet --format=tar --variant=minbase --include="$include" "${@:3}" "$suite" "$tar.new" 2>"$cache/log" || {
 			cat "$cache/log" >&2
 			die "mmdebstrap failed"
 		}
