@@ -42,6 +42,16 @@ static void functions_have_names_and_addresses(void **state)
 			    "_text=ffffffff81000000 mpage_end_io=ffffffff81234560 mpage_end_io=ffffffffc0123450 ");
 }
 
+static void programs_of_bpf_end_the_list(void **state)
+{
+	assert_int_equal(read_text("ffffffff81234560 t mpage_end_io\n"
+				   "ffffffffc0123450 t bpf\t[bpf_mod]\n"
+				   "ffffffffc0200000 t bpf_prog_0123_mpage_end_io\t[bpf]\n"
+				   "ffffffffc0300000 t mpage_end_io\t[__builtin__kprobes]\n"),
+			 0);
+	assert_string_equal(seen, "mpage_end_io=ffffffff81234560 bpf=ffffffffc0123450 ");
+}
+
 static void hidden_addresses_are_an_error(void **state)
 {
 	assert_int_equal(read_text("0000000000000000 T _text\n0000000000000000 t mpage_end_io\n"), -EPERM);
@@ -60,6 +70,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_names_and_addresses),
+		cmocka_unit_test(programs_of_bpf_end_the_list),
 		cmocka_unit_test(hidden_addresses_are_an_error),
 		cmocka_unit_test(damaged_lines_are_passed_over),
 	};
