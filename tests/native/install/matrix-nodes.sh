@@ -85,7 +85,10 @@ refuse 'a wet' 'wet: not one of'
 refuse 'a access=moon' 'not access=auto, access=pages'
 refuse 'a x="--probes' 'quote without an end'
 refuse '3hms_00 1 1 1 0 0' 'hms=1: a tracer does not decide'
-refuse 'a cpu=2' 'cpu=2: no such node; this machine has 0-1'
+refuse 'a cpu=2' 'mode a: cpu=2: this machine has the nodes 0-1$'
+echo 0 >fake/online
+refuse 'a mem=2' 'mode a: mem=2: this machine has one node, 0$'
+echo 0-1 >fake/online
 refuse 'a cpu=one' 'not the number of a node'
 refuse 'a cpu=1' 'has no CPUs'
 refuse 'a mem=1' 'has no memory'
