@@ -38,8 +38,6 @@ int64_t applog_number_at(struct applog_piece s);
 enum applog_found applog_parse_phrase(struct applog_line *applog_line, const char *line, size_t len, const char *before,
 				      const char *after);
 
-/* epoch.c */
-bool applog_has_results(struct applog_piece s);
 /* Whether WORD is one for a measured value. */
 bool applog_is_result(struct applog_piece word);
 /* Takes "10/500" or "10/ 500" at S; *PART: the quotient. */

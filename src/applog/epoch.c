@@ -68,7 +68,7 @@ bool applog_is_result(struct applog_piece word)
 	return is_result(word.p, (size_t)(word.end - word.p));
 }
 
-bool applog_has_results(struct applog_piece s)
+static bool has_results(struct applog_piece s)
 {
 	bool another = false;
 
@@ -192,7 +192,7 @@ void applog_words(struct phase_words *w, struct applog_piece rest)
 	*w = (struct phase_words){ .part = -1 };
 	find_part(rest, &w->part);
 	find_elapsed(rest, w);
-	w->results = applog_has_results(rest);
+	w->results = has_results(rest);
 	w->heading = true;
 	for (; rest.p < rest.end; rest.p++)
 		w->heading = w->heading && !isalnum((unsigned char)*rest.p);
@@ -249,8 +249,7 @@ bool applog_parse_dict(struct applog_line *l, struct applog_piece s)
 	if (!object)
 		return false;
 	value = member((struct applog_piece){ object, s.end }, "epoch");
-	if (!value || !decimal_at(value, s.end, &epoch, &whole) ||
-	    !applog_has_results((struct applog_piece){ object, s.end }))
+	if (!value || !decimal_at(value, s.end, &epoch, &whole) || !has_results((struct applog_piece){ object, s.end }))
 		return false;
 	l->entry.number = (int64_t)epoch;
 	if (!whole) { /* 1.25: a quarter of the second */

@@ -35,7 +35,8 @@ void dispatcher_init(struct dispatcher *d)
 	d->cfg.tp = kind_of(d)->exit_type.type == BPF_PROG_TYPE_TRACEPOINT;
 }
 
-bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call)
+/* Does D serve CALL? By function: if the kernel has it, with this prototype. */
+static bool serves(const struct dispatcher *d, const struct probe_call *call)
 {
 	if (call->nr < 0 || call->nr >= DLT_SYSCALLS)
 		return false;
@@ -57,7 +58,7 @@ static const struct probe_call *next_call(const struct dispatcher *dispatcher, u
 	while (*i < p->n_calls) {
 		const struct probe_call *call = &p->calls[(*i)++];
 
-		if (dispatcher_takes(dispatcher, call))
+		if (serves(dispatcher, call))
 			return call;
 	}
 	return NULL;

@@ -64,9 +64,6 @@ typedef int (*dispatcher_share_fn)(void *ctx, struct bpf_object *obj);
 /* Sets D to the caller's values, and zeros elsewhere. */
 void dispatcher_init(struct dispatcher *d);
 
-/* Does it serve CALL? By function: if the kernel has it, with this prototype. */
-bool dispatcher_takes(const struct dispatcher *d, const struct probe_call *call);
-
 /* Load PROBE's handlers, if it serves any of its calls: 0, or -errno, and then nothing of the probe stays. */
 int dispatcher_add(struct dispatcher *dispatcher, unsigned int probe, dispatcher_share_fn share, void *ctx);
 

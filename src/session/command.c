@@ -61,7 +61,7 @@ static int cannot_execute(const char *name, const struct workload_user *user, in
 	privileges_as_root();
 	stall_guard_end();
 	log_err("%.*s: %s", NAME_MAX, *name ? name : "''", why);
-	return command_exit_code(r);
+	return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 int command_look(const struct config *cfg, const struct workload_user *user)
@@ -118,13 +118,6 @@ int command_fork(struct workload *workload, const struct config *cfg, const stru
 	if (cfg->log)
 		relay_keep_free(&workload->relay, space.least_bytes);
 	return 0;
-}
-
-int command_exit_code(int r)
-{
-	if (r == -ENOENT)
-		return EXIT_NOT_FOUND;
-	return r < 0 ? EXIT_NOT_EXECUTABLE : 0;
 }
 
 int command_go(struct workload *w, const struct config *cfg, const struct workload_user *u)

@@ -32,9 +32,6 @@ int command_fork(struct workload *workload, const struct config *cfg, const stru
 /* Opens the gate. U is the user of command_fork(). */
 int command_go(struct workload *w, const struct config *cfg, const struct workload_user *u);
 
-/* Returns the exit status for R, an error of finding or executing a command; 0 for no such error. */
-int command_exit_code(int r);
-
 /* Most commands end within this time after ^C or TERM; then dltraced prints how to end the trace. */
 #define COMMAND_GOES_ON_S 3
 void command_log_goes_on(void);

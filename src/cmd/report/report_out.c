@@ -20,7 +20,8 @@
 
 /* --- JSON and the page ------------------------------------------------------------------------------------ */
 
-int report_out_log_not_made(int res, const char *name)
+/* Logs that new_file_open() has returned RES for the file NAME. Returns RES. */
+static int log_not_made(int res, const char *name)
 {
 	if (res == -ELOOP)
 		log_err("%s is a symbolic link: name the file itself, or - for standard output", name);
@@ -42,7 +43,7 @@ static int html_file(struct json *json, const char *whose, const char *name)
 
 	if (res < 0) {
 		json_free(json);
-		return report_out_log_not_made(res, name);
+		return log_not_made(res, name);
 	}
 	res = report_page(json, f.stream);
 	if (res < 0) {
@@ -66,7 +67,7 @@ int report_out_svg(const char *file, void (*draw)(const void *of, FILE *out), co
 	}
 	r = new_file_open(&f, file);
 	if (r < 0)
-		return report_out_log_not_made(r, file);
+		return log_not_made(r, file);
 	draw(of, f.stream);
 	r = new_file_commit(&f);
 	return r < 0 ? log_err_r(r, "%s: cannot be written", file) : 0;

@@ -11,8 +11,6 @@ struct report;
 struct report_args;
 struct report_cpu;
 
-/* Logs that new_file_open() has returned RES for the file NAME. Returns RES. */
-int report_out_log_not_made(int res, const char *name);
 /* Whether the page or picture FILE would replace one of a trace's own files; logs that. */
 bool report_out_is_of_trace(const struct report_args *o, const char *file);
 /* Draws OF into the file NAME, which is replaced as a whole or not at all; - is standard output. Returns 0 or -errno.

@@ -56,7 +56,8 @@ bool async_call_wait(struct async_call *c, int timeout_ms)
 	return !c->busy;
 }
 
-bool async_call_held(const struct async_call *c)
+/* Returns whether its thread is held in the kernel at this moment. */
+static bool is_held(const struct async_call *c)
 {
 	pid_t tid = __atomic_load_n(&c->tid, __ATOMIC_RELAXED);
 	char state = c->busy && tid ? process_state(tid) : 0;
@@ -68,7 +69,7 @@ bool async_call_wait_unheld(struct async_call *c, int limit_ms)
 {
 	bool ended = async_call_wait(c, limit_ms);
 
-	while (!ended && !async_call_held(c))
+	while (!ended && !is_held(c))
 		ended = async_call_wait(c, LOOK_MS);
 	return ended;
 }

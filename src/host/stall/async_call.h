@@ -36,8 +36,6 @@ bool async_call_wait(struct async_call *c, int timeout_ms);
  * also wait on: returns false. A thread that runs, or waits for a CPU, is waited for.
  */
 bool async_call_wait_unheld(struct async_call *c, int limit_ms);
-/* Returns whether its thread is held in the kernel at this moment. */
-bool async_call_held(const struct async_call *c);
 /* Returns how long it has been in flight, ns; 0: it is not. */
 uint64_t async_call_busy_ns(const struct async_call *c);
 /* Not while it is in flight: its thread still uses it. */

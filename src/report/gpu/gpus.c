@@ -170,7 +170,8 @@ uint64_t gpu_idle_ns(const struct gpu *gpu)
 	return gpu->idle.total_ns;
 }
 
-uint64_t gpu_busy_ns(const struct gpu *gpu)
+/* Returns how long GPU worked in the samples with the target. */
+static uint64_t busy_ns(const struct gpu *gpu)
 {
 	uint64_t ns = 0;
 
@@ -185,11 +186,11 @@ const struct gpu *gpus_slowest(const struct gpus *gpus)
 	uint64_t most_ns = 0;
 
 	for (uint32_t i = 0; gpus && i < gpus->n; i++)
-		most_ns = MAX(most_ns, gpus->v[i].pid ? gpu_busy_ns(&gpus->v[i]) : 0);
+		most_ns = MAX(most_ns, gpus->v[i].pid ? busy_ns(&gpus->v[i]) : 0);
 	for (uint32_t i = 0; gpus && i < gpus->n; i++) {
 		const struct gpu *gpu = &gpus->v[i];
 
-		if (!gpu->pid || !gpu->numbers || (double)gpu_busy_ns(gpu) < LEAST_WORK * (double)most_ns)
+		if (!gpu->pid || !gpu->numbers || (double)busy_ns(gpu) < LEAST_WORK * (double)most_ns)
 			continue;
 		if (!slowest || gpu_idle_ns(gpu) > gpu_idle_ns(slowest))
 			slowest = gpu;

@@ -44,8 +44,7 @@ extern const struct report_part report_gpu_part;
  * numbers.
  */
 const struct gpu *gpus_slowest(const struct gpus *gpus);
-/* Returns how long GPU was idle in the samples with the target; how long it worked. */
+/* Returns how long GPU was idle in the samples with the target. */
 uint64_t gpu_idle_ns(const struct gpu *gpu);
-uint64_t gpu_busy_ns(const struct gpu *gpu);
 
 #endif

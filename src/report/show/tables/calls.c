@@ -98,11 +98,6 @@ ROWS(probes, void, parent)
 			probe_row(rows, r->manifest.probes[i].name, NULL, NULL, &r->manifest.probes[i]);
 }
 
-bool report_probe_has_rows(const void *row)
-{
-	return ((const struct probe_row *)row)->lat;
-}
-
 static const char *probe_part_of(const void *row)
 {
 	return ((const struct probe_row *)row)->part;

@@ -27,8 +27,6 @@ extern const struct view view_datasets;
 extern const struct view view_failed;
 /* functions.c */
 extern const struct view view_functions;
-/* Whether a row of view_probes is about a file that was read; others are only in the manifest. */
-bool report_probe_has_rows(const void *row);
 /* cgroups.c */
 extern const struct view view_cgroups;
 /* meta.c */
