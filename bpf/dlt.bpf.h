@@ -33,6 +33,7 @@
 #endif
 
 /* asm-generic/errno-base.h, asm-generic/errno.h */
+#define EPERM 1
 #define EAGAIN 11
 #define ENOMEM 12
 #define EEXIST 17

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mmap, munmap, mremap, madvise and brk; and threads and processes that the kernel did not make. */
+/* mmap, munmap, mremap, madvise and brk; and threads, processes and locks of memory that a limit has refused. */
 #include "process/pids.bpf.h"
 
 #include "dlt/mmap.h"
@@ -71,22 +71,38 @@ out:
 	return 0;
 }
 
+/* Locks of less are those of keys and passwords, which do without. */
+#define LOCKED_LEAST (64 << 10)
+
+/* Whether a limit has refused CALL, which returned RET. */
+static __always_inline bool refused(const struct dlt_call *call, long ret)
+{
+	if (call->shape == DLT_MAKES)
+		return ret == -EAGAIN || ret == -ENOMEM;
+	return (ret == -EAGAIN || ret == -ENOMEM || ret == -EPERM) &&
+	       (call->shape == DLT_LOCKS_ALL || call->args[1] > LOCKED_LEAST);
+}
+
 /*
- * fork, vfork, clone, clone3. What they make has its rows in pids.out by the hooks of the scheduler; what a limit has
- * refused (RLIMIT_NPROC, pids.max, memory) is seen here alone. A child has no entry, as it began no call.
+ * fork, vfork, clone, clone3; mlock, mlock2, mlockall. What is made has its rows in pids.out by the hooks of the
+ * scheduler; what a limit has refused (RLIMIT_NPROC, pids.max, memory, RLIMIT_MEMLOCK) is seen here alone. A child has
+ * no entry, as it began no call.
  */
 CALL_END(made_exit)
 {
 	long ret = call_result(ctx);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
+	struct dlt_pids *rec;
 	struct scratch *s;
 
 	if (!call)
 		return 0;
-	s = ret == -EAGAIN || ret == -ENOMEM ? scratch_get() : NULL;
+	s = refused(call, ret) ? scratch_get() : NULL;
 	if (s) {
-		pids_begin(s, task_current(), DLT_PIDS_REFUSED)->status = ret;
+		rec = pids_begin(s, task_current(), DLT_PIDS_REFUSED);
+		rec->status = ret;
+		rec->call = call->nr;
 		pids_send();
 	}
 	call_end(call, tid);

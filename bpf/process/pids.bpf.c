@@ -33,7 +33,13 @@ struct {
 const volatile __u32 page_bytes = 4096; /* arm64 has pages of 64 KiB too */
 
 #define CGROUP_DEPTH 32
-#define RLIMIT_NOFILE 7 /* asm-generic/resource.h */
+/* asm-generic/resource.h */
+#define RLIMIT_CPU 0
+#define RLIMIT_FSIZE 1
+#define RLIMIT_NPROC 6
+#define RLIMIT_NOFILE 7
+#define RLIMIT_MEMLOCK 8
+#define RLIMIT_AS 9
 
 /* --- records ---------------------------------------------------------------------------------- */
 
@@ -344,6 +350,16 @@ static __always_inline void end_release(__u32 tgid, __u8 *in)
 	bpf_map_delete_elem(&dlt_ending, &tgid);
 }
 
+static __always_inline void rlimits_add(struct dlt_pids *rec, const struct signal_struct *signal)
+{
+	rec->rlimits[DLT_RLIMIT_AS] = BPF_CORE_READ(signal, rlim[RLIMIT_AS].rlim_cur) + 1;
+	rec->rlimits[DLT_RLIMIT_CPU] = BPF_CORE_READ(signal, rlim[RLIMIT_CPU].rlim_cur) + 1;
+	rec->rlimits[DLT_RLIMIT_FSIZE] = BPF_CORE_READ(signal, rlim[RLIMIT_FSIZE].rlim_cur) + 1;
+	rec->rlimits[DLT_RLIMIT_MEMLOCK] = BPF_CORE_READ(signal, rlim[RLIMIT_MEMLOCK].rlim_cur) + 1;
+	rec->rlimits[DLT_RLIMIT_NOFILE] = BPF_CORE_READ(signal, rlim[RLIMIT_NOFILE].rlim_cur) + 1;
+	rec->rlimits[DLT_RLIMIT_NPROC] = BPF_CORE_READ(signal, rlim[RLIMIT_NPROC].rlim_cur) + 1;
+}
+
 static __always_inline int exited(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
@@ -371,7 +387,7 @@ static __always_inline int exited(struct task_struct *task)
 		if (BPF_CORE_READ(signal, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 			rec->status = (__u32)BPF_CORE_READ(signal, group_exit_code);
 		signal_add(rec, signal);
-		rec->nofile = BPF_CORE_READ(signal, rlim[RLIMIT_NOFILE].rlim_cur);
+		rlimits_add(rec, signal);
 		/* a leader that ended earlier is a zombie: the signal's sums do not include it yet */
 		if (leader != task)
 			usage_add(rec, leader);

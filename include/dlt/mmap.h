@@ -12,6 +12,10 @@ enum dlt_mmap_shape {
 	DLT_MREMAP, /* old addr, old len, len, flags, addr */
 	DLT_BRK, /* addr, and the old one, from the kernel */
 	DLT_MADVISES, /* addr, len, advice */
+	/* calls that have a row in pids.out where a limit has refused them: */
+	DLT_MAKES, /* a process or a thread */
+	DLT_LOCKS, /* addr, len */
+	DLT_LOCKS_ALL, /* flags */
 };
 
 #define DLT_MMAP_SNAPSHOT 5 /* FUNC of a mapping from before the join */

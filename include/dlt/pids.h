@@ -13,10 +13,21 @@ enum dlt_pids_event {
 	DLT_PIDS_RENAME,
 	DLT_PIDS_EXIT,
 	DLT_PIDS_LEFT, /* it has executed a program that runs as another user: it has no more rows */
-	DLT_PIDS_REFUSED, /* the kernel has made no process or thread for it */
+	DLT_PIDS_REFUSED, /* the kernel has made no process or thread for it, or has locked no memory */
 };
 
 #define DLT_ARGS_MAX 4096
+
+/* Limits of a process, setrlimit(2), that its exit has. */
+enum dlt_rlimit {
+	DLT_RLIMIT_AS,
+	DLT_RLIMIT_CPU,
+	DLT_RLIMIT_FSIZE,
+	DLT_RLIMIT_MEMLOCK,
+	DLT_RLIMIT_NOFILE,
+	DLT_RLIMIT_NPROC,
+	DLT_RLIMITS, /* their end */
+};
 
 /* hdr.tgid, tid and comm are those of the task in question, not of the actor. */
 struct dlt_pids {
@@ -43,11 +54,13 @@ struct dlt_pids {
 	__u32 cpus; /* at exit: how many CPUs the thread might use; 0: not known */
 	__u64 limit_bytes; /* of the cgroup's memory that was used up when the kernel sent SIGKILL; 0: none was */
 	char by_comm[DLT_COMM_LEN];
-	__u64 nofile; /* at the exit of a process: its limit of open files; 0: not known */
+	__u64 rlimits[DLT_RLIMITS]; /* at the exit of a process, plus 1; 0: unlimited, or not known */
 	__u64 requested; /* number of the signal that asked it to end, and did not end it by itself; 0: none */
+	__u32 call; /* number of the call, of DLT_PIDS_REFUSED */
+	__u32 pad;
 };
 
-DLT_ASSERT_SIZE(dlt_pids, 208);
+DLT_ASSERT_SIZE(dlt_pids, 256);
 
 /* Who has sent a signal. */
 enum dlt_pids_by {

@@ -13,6 +13,7 @@
 #include "report/files/streams.h"
 #include "report/files/uses.h"
 #include "report/why/names.h"
+#include "trace/rlimits.h"
 
 /* FSTYPEs whose files are not on a disk of this machine; a final dot stands for any subtype. */
 static const char *const network_fs[] = {
@@ -98,6 +99,18 @@ static uint64_t usage(struct reader_field f, const char *name)
 	return v;
 }
 
+/* Sets the limits that P had when it ended. */
+static void rlimits_of(struct report_proc *p, struct reader_field args)
+{
+	for (unsigned int i = 0; i < DLT_RLIMITS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "\\040%s", rlimit_names[i].arg);
+		p->rlimits[i] = usage(args, name);
+		p->rlimits_known |= (uint8_t)((memmem(args.p, args.len, name, strlen(name)) != NULL) << i);
+	}
+}
+
 bool report_row_pids(struct scan *s)
 {
 	bool fork = scan_is(s, COL_EVENT, "fork"), exit = scan_is(s, COL_EVENT, "exit");
@@ -132,7 +145,7 @@ bool report_row_pids(struct scan *s)
 	if (exit && !scan_is(s, COL_STATUS, "-")) {
 		p->user_ns = usage(scan_field(s, COL_ARGS), "utime=");
 		p->sys_ns = usage(scan_field(s, COL_ARGS), "stime=");
-		p->nofile = usage(scan_field(s, COL_ARGS), "nofile=");
+		rlimits_of(p, scan_field(s, COL_ARGS));
 	}
 	if (exit)
 		p->end_ns = s->time_ns;

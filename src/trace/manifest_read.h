@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dlt/pids.h"
 #include "trace/loss.h"
 #include "trace/usage.h"
 #include "trace/window.h"
@@ -69,6 +70,8 @@ struct manifest_facts {
 	uint64_t cpus; /* likewise, those that are online */
 	struct manifest_allowed {
 		uint64_t n_cpus; /* of these, by its first process when it began; 0: not known */
+		uint64_t rlimits[DLT_RLIMITS]; /* soft ones; 0: none, or not known */
+		uint64_t shm_bytes, shm_used_bytes; /* of its /dev/shm; 0: not known */
 		char cpus[128], cpus_by[16]; /* a list; who has taken the others: docs/traces/manifest.md */
 		struct manifest_limit {
 			char cgroup[256], file[48], value[64]; /* "/a/b", "cpu.max", "50000 100000" */

@@ -10,6 +10,8 @@
 #include "drain/rows/decode.h"
 #include "drain/rows/process_facts.h"
 #include "drain/rows/stage.h"
+#include "kernel/syscalls.h"
+#include "trace/rlimits.h"
 
 /* What an exec's record has of the environment, behind its arguments of LEN bytes: none where it is cut off. */
 static int64_t exec_rank(const struct dlt_pids *rec, size_t len)
@@ -52,8 +54,10 @@ static size_t allowed_text(char *seg, size_t size, const struct dlt_pids *rec)
 
 	if (rec->cpus)
 		len += (size_t)snprintf(seg, size, " cpus=%u", rec->cpus);
-	if (rec->nofile)
-		len += (size_t)snprintf(seg + len, size - len, " nofile=%llu", rec->nofile);
+	for (unsigned int i = 0; i < DLT_RLIMITS; i++)
+		if (rec->rlimits[i])
+			len += (size_t)snprintf(seg + len, size - len, " %s%llu", rlimit_names[i].arg,
+						rec->rlimits[i] - 1);
 	return len;
 }
 
@@ -66,6 +70,22 @@ static size_t exit_text(char *seg, size_t size, const struct dlt_pids *rec)
 
 	len += allowed_text(seg + len, size - len, rec);
 	return len + sender_text(seg + len, size - len, rec);
+}
+
+static size_t refused_text(char *seg, size_t size, const struct dlt_pids *rec)
+{
+	static const struct {
+		int nr;
+		const char *name;
+	} calls[] = {
+		{ SYS_clone, "clone" },   { SYS_clone3, "clone3" },     { SYS_fork, "fork" },   { SYS_mlock, "mlock" },
+		{ SYS_mlock2, "mlock2" }, { SYS_mlockall, "mlockall" }, { SYS_vfork, "vfork" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].nr == (int)rec->call)
+			return (size_t)snprintf(seg, size, "call=%s", calls[i].name);
+	return 0;
 }
 
 static void row_write(struct decode *decode, const struct dlt_pids *rec, const struct process_facts *facts,
@@ -81,6 +101,8 @@ static void row_write(struct decode *decode, const struct dlt_pids *rec, const s
 	memset(row.rec.segs.len, 0, sizeof(row.rec.segs.len));
 	if (rec->event == DLT_PIDS_EXIT)
 		len = exit_text(row.seg, sizeof(row.seg), rec);
+	else if (rec->event == DLT_PIDS_REFUSED)
+		len = refused_text(row.seg, sizeof(row.seg), rec);
 	else if (rec->event == DLT_PIDS_SNAPSHOT)
 		memcpy(row.seg, facts->args, len = facts->args_len);
 	else

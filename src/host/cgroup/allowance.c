@@ -13,17 +13,10 @@
 #include "host/cgroup/cgroup.h"
 #include "host/process.h"
 #include "os/cpus.h"
+#include "trace/rlimits.h"
 
 #define CPUS_MAX 8192 /* CONFIG_NR_CPUS of the largest kernels */
 #define TEXT_MAX (1U << 20)
-
-static const struct {
-	const char *key, *label; /* LABEL: the line of /proc/PID/limits */
-} limits[ALLOWANCE_LIMITS] = {
-	[ALLOWANCE_MEMLOCK] = { "memlock_bytes", "Max locked memory" },
-	[ALLOWANCE_NOFILE] = { "nofile", "Max open files" },
-	[ALLOWANCE_NPROC] = { "nproc", "Max processes" },
-};
 
 /* --- limits and priority ----------------------------------------------------------------------------------- */
 
@@ -36,7 +29,7 @@ static uint64_t limit_at(const char **at)
 	*at += strspn(*at, " ");
 	if (strncmp(*at, "unlimited", strlen("unlimited")) == 0) {
 		*at += strlen("unlimited");
-		return ALLOWANCE_UNLIMITED;
+		return RLIMIT_UNLIMITED;
 	}
 	value = strtoull(*at, &end, 10);
 	*at = end;
@@ -45,12 +38,12 @@ static uint64_t limit_at(const char **at)
 
 void allowance_parse_limits(struct allowance *a, const char *text)
 {
-	for (unsigned int i = 0; i < ALLOWANCE_LIMITS; i++) {
-		const char *at = strstr(text, limits[i].label);
+	for (unsigned int i = 0; i < DLT_RLIMITS; i++) {
+		const char *at = strstr(text, rlimit_names[i].label);
 
 		if (!at)
 			continue;
-		at += strlen(limits[i].label);
+		at += strlen(rlimit_names[i].label);
 		a->limit[i].known = true;
 		a->limit[i].soft = limit_at(&at);
 		a->limit[i].hard = limit_at(&at);
@@ -212,7 +205,7 @@ void allowance_read(struct allowance *a, pid_t pid, bool fresh)
 
 static void put_limit(struct json *json, const char *key, uint64_t value)
 {
-	if (value == ALLOWANCE_UNLIMITED)
+	if (value == RLIMIT_UNLIMITED)
 		json_str(json, key, "unlimited");
 	else
 		json_u64(json, key, value);
@@ -249,10 +242,10 @@ void allowance_put(struct json *json, const struct allowance *a)
 	}
 	if (a->has_oom)
 		json_s64(json, "oom_score_adj", a->oom_score_adj);
-	for (unsigned int i = 0; i < ALLOWANCE_LIMITS; i++) {
+	for (unsigned int i = 0; i < DLT_RLIMITS; i++) {
 		if (!a->limit[i].known)
 			continue;
-		json_object(json, limits[i].key);
+		json_object(json, rlimit_names[i].key);
 		put_limit(json, "soft", a->limit[i].soft);
 		put_limit(json, "hard", a->limit[i].hard);
 		json_end(json);

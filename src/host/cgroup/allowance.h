@@ -11,16 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "dlt/pids.h"
+
 struct json;
-
-enum allowance_limit {
-	ALLOWANCE_MEMLOCK,
-	ALLOWANCE_NOFILE,
-	ALLOWANCE_NPROC,
-	ALLOWANCE_LIMITS,
-};
-
-#define ALLOWANCE_UNLIMITED UINT64_MAX
 
 struct allowance {
 	pid_t pid; /* 0: not known */
@@ -33,7 +26,7 @@ struct allowance {
 	struct {
 		bool known;
 		uint64_t soft, hard;
-	} limit[ALLOWANCE_LIMITS];
+	} limit[DLT_RLIMITS];
 	uint64_t shm_bytes, shm_used_bytes; /* of the tmpfs on its /dev/shm; both 0: there is none */
 };
 

@@ -96,12 +96,15 @@ static const struct probe_call calls[] = {
 	{ "mremap", SYS_mremap, DLT_MREMAP, "mmap_exit" },
 	{ "munmap", SYS_munmap, DLT_MUNMAP, "mmap_exit" },
 	{ "snapshot", -1 }, /* mapped before the trace */
-	{ "clone", SYS_clone, 0, "made_exit", .no_row = true },
-	{ "clone3", SYS_clone3, 0, "made_exit", .no_row = true },
-	{ "fork", SYS_fork, 0, "made_exit", .no_row = true },
-	{ "vfork", SYS_vfork, 0, "made_exit", .no_row = true },
+	{ "clone", SYS_clone, DLT_MAKES, "made_exit", .no_row = true },
+	{ "clone3", SYS_clone3, DLT_MAKES, "made_exit", .no_row = true },
+	{ "fork", SYS_fork, DLT_MAKES, "made_exit", .no_row = true },
+	{ "mlock", SYS_mlock, DLT_LOCKS, "made_exit", .no_row = true },
+	{ "mlock2", SYS_mlock2, DLT_LOCKS, "made_exit", .no_row = true },
+	{ "mlockall", SYS_mlockall, DLT_LOCKS_ALL, "made_exit", .no_row = true },
+	{ "vfork", SYS_vfork, DLT_MAKES, "made_exit", .no_row = true },
 };
-_Static_assert(ARRAY_SIZE(calls) - 5 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
+_Static_assert(ARRAY_SIZE(calls) - 8 == DLT_MMAP_SNAPSHOT, "the BPF side knows this number");
 
 SKEL_OPENER(mmap)
 

@@ -35,8 +35,8 @@ static const struct field fields[] = {
 	  offsetof(struct process_row, rank) },
 	{ "ARGS",
 	  "exec, snapshot (of a process): arguments, NULs as \\000; rename: old name; exit: utime= stime= "
-	  "maxrss= majflt= disk_read= disk_write= minflt= (ns, bytes), of the process if STATUS is given, else of the "
-	  "thread; cpus= nofile= requested= by= by_pid= limit= by_comm=",
+	  "maxrss= majflt= disk_read= disk_write= minflt= (ns, bytes), of the process if STATUS is given, else the "
+	  "thread; cpus= as= requested= by= by_pid= limit= by_comm=",
 	  FIELD_USTR, offsetof(struct process_row, rec.segs), 0 },
 };
 

@@ -129,7 +129,9 @@ void report_failed_call(const struct scan *scan, const struct report_call_facts 
 {
 	const struct reader_field ret = scan_field(scan, call->rw ? COL_RETURNED : COL_RET);
 	const int nr = failed_errno(ret);
-	const struct failed_error *error = failed_error_of(nr);
+	const bool locks =
+		scan->kind == REPORT_MMAP && nr == EAGAIN && reader_flag(scan_field(scan, COL_FLAGS), "LOCKED");
+	const struct failed_error *error = locks ? failed_no_lock(nr) : failed_error_of(nr);
 
 	if (scan->report->failed && error && !call->again && matters(scan, call, error))
 		add(scan, call, error, nr);
@@ -151,9 +153,17 @@ void report_failed_process(const struct scan *scan, uint64_t pid, uint64_t tid)
 {
 	const int nr = failed_errno(scan_field(scan, COL_STATUS));
 	const struct report_proc *proc = table_find(&scan->report->procs, pid);
+	static const char is[] = "call=";
+	const struct reader_field args = scan_field(scan, COL_ARGS);
 	struct failure like = { .kind = FAILURE_CALL, .code = nr, .pid = pid, .call = "clone" };
 
-	like.error = nr == EAGAIN ? &failed_no_process : failed_error_of(nr);
+	if (args.len > strlen(is) && memcmp(args.p, is, strlen(is)) == 0)
+		report_copy(like.call, sizeof(like.call),
+			    (struct reader_field){ args.p + strlen(is), args.len - strlen(is) });
+	if (strncmp(like.call, "mlock", strlen("mlock")) == 0)
+		like.error = failed_no_lock(nr);
+	else
+		like.error = nr == EAGAIN ? &failed_no_process : failed_error_of(nr);
 	if (!scan->report->failed || !like.error || (proc && proc->aside))
 		return;
 	if (proc && proc->named)

@@ -3,6 +3,7 @@
  * Ends of processes: by a signal that nobody expects, or with a status other than 0. A shell passes on the status of
  * what it ran, and some programs answer a question by theirs: these have no line.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -69,6 +70,22 @@ static void take_sender(struct failed_end *end, struct reader_field args)
 	report_copy(end->sender_comm, sizeof(end->sender_comm), value_of(args, "\\040by_comm=", true));
 }
 
+/*
+ * What the kernel sends in a call or a tick of the process itself looks as if it was sent by that. SIGXFSZ is for
+ * nobody else to send; behind the hard limit of CPU time comes SIGKILL.
+ */
+static void correct_sender(struct failed_end *end, const struct report_proc *proc)
+{
+	const uint64_t cpu_ns = proc->user_ns + proc->sys_ns, limit_s = proc->rlimits[DLT_RLIMIT_CPU];
+
+	if (!WIFSIGNALED(end->status) || end->sender != FAILED_BY_SELF)
+		return;
+	if (WTERMSIG(end->status) == SIGXFSZ)
+		end->sender = FAILED_BY_KERNEL;
+	else if (WTERMSIG(end->status) == SIGKILL && limit_s && cpu_ns / NSEC_PER_SEC >= limit_s)
+		end->sender = FAILED_BY_CPU_LIMIT;
+}
+
 void report_failed_end(const struct scan *scan, const struct report_proc *proc)
 {
 	struct report_failed *failed = scan->report->failed;
@@ -83,6 +100,7 @@ void report_failed_end(const struct scan *scan, const struct report_proc *proc)
 	*end = (struct failed_end){ .pid = proc->pid, .at_ns = scan->time_ns, .status = (int)status };
 	memcpy(end->comm, proc->comm, sizeof(end->comm));
 	take_sender(end, scan_field(scan, COL_ARGS));
+	correct_sender(end, proc);
 }
 
 /* --- which of them matter ---------------------------------------------------------------------------------- */

@@ -123,9 +123,31 @@ const struct failed_error failed_no_process = {
 		  "start fewer: loaders, and threads of each (OMP_NUM_THREADS, torch.set_num_threads).",
 };
 
+#define NO_LOCK(error)                                                                                             \
+	{                                                                                                          \
+		.nr = (error), .name = #error, .words = "it may lock no more memory", .subject = FAILED_LIMIT,     \
+		.limit = "RLIMIT_MEMLOCK",                                                                         \
+		.advice = "Raise the limit (ulimit -l, LimitMEMLOCK= of systemd, docker --ulimit memlock=-1), or " \
+			  "lock less: pinned memory, and buffers of io_uring and RDMA.",                           \
+	}
+static const struct failed_error no_lock[] = { NO_LOCK(EAGAIN), NO_LOCK(ENOMEM), NO_LOCK(EPERM) };
+
+const struct failed_error *failed_no_lock(int nr)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(no_lock); i++)
+		if (no_lock[i].nr == nr)
+			return &no_lock[i];
+	return NULL;
+}
+
+bool failed_is_no_lock(const struct failed_error *error)
+{
+	return error >= no_lock && error < no_lock + ARRAY_SIZE(no_lock);
+}
+
 const struct failed_error failed_no_answer = {
 	.name = "no-answer",
-	.words = "no datagram came within the time",
+	.words = "nothing came within the time",
 	.verb = "had no answer",
 	.subject = FAILED_PEER,
 	.advice = "Look whether that host and its server are up; port 53 is a name server's (/etc/resolv.conf, "

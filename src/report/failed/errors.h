@@ -28,7 +28,10 @@ const struct failed_error *failed_error_of(int nr);
 extern const struct failed_error failed_short_write;
 /* A process or a thread that a limit did not allow: EAGAIN, which other calls mean otherwise. */
 extern const struct failed_error failed_no_process;
-/* A wait for the answer to a datagram, which ended when its time was over. */
+/* Returns the error NR of a lock of memory (mlock(2), MAP_LOCKED) that a limit has refused; NULL: it is another one. */
+const struct failed_error *failed_no_lock(int nr);
+bool failed_is_no_lock(const struct failed_error *error);
+/* A wait for an answer, or for a connection, which ended when its time was over. */
 extern const struct failed_error failed_no_answer;
 
 #endif

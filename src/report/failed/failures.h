@@ -33,6 +33,8 @@ struct failure {
 	uint64_t fid; /* the first one's file, whose name is not known yet; 0: none */
 	char *folder; /* where it failed, of a socket the peer; NULL: the place is not known, or does not matter */
 	char file[256]; /* the first one's name in it; "": none */
+	uint64_t limit_n; /* its limit's number */
+	bool has_limit_n;
 	enum failed_sender sender; /* of a signal */
 	uint64_t sender_pid;
 	char sender_comm[64];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/failed/failures.h"
+#include "report/failed/limits.h"
 #include "report/failed/sentence.h"
 #include "report/scan/part.h"
 
@@ -31,8 +32,12 @@ static void part_end(struct report *r)
 		report_note(r, "what failed: not enough memory");
 		return;
 	}
-	for (uint32_t i = 0; i < failed->n; i++)
-		failed->v[i].text = failure_sentence(r, &failed->v[i]);
+	for (uint32_t i = 0; i < failed->n; i++) {
+		struct failure *failure = &failed->v[i];
+
+		failure->text = failure_sentence(r, failure);
+		failure->has_limit_n = failure_limit_number(r, failure, &failure->limit_n);
+	}
 	report_note_count(r, "what failed", failed->left_out, "failure has", "failures have",
 			  "no line, as there are too many kinds of them");
 }

@@ -10,6 +10,7 @@
 #include "base/fmt.h"
 #include "base/util.h"
 #include "report/failed/failures.h"
+#include "report/failed/limits.h"
 #include "report/scan/model.h"
 
 uint64_t failure_after_ns(const struct report *report, uint64_t at_ns)
@@ -68,30 +69,6 @@ static void put_place(const struct failure *failure, FILE *out)
 		fprintf(out, "%s%s%s", failure->folder ? " (" : ", ", failure->file, failure->folder ? ")" : "");
 }
 
-/* Puts what the cgroups of the job allowed it when it began: the first such limit is the nearest. */
-static void put_tasks(const struct report *report, FILE *out)
-{
-	const struct manifest_allowed *allowed = &report->manifest.allowed;
-
-	for (unsigned int i = 0; i < allowed->n_limits; i++)
-		if (strcmp(allowed->limits[i].file, "pids.max") == 0) {
-			fprintf(out, ", %s in cgroup %s", allowed->limits[i].value, allowed->limits[i].cgroup);
-			return;
-		}
-}
-
-/* Puts the error's limit, with its number where the end of the process has shown it. */
-static void put_limit(const struct report *report, const struct failure *failure, FILE *out)
-{
-	const struct report_proc *proc = table_find(&report->procs, failure->pid);
-
-	fprintf(out, ", the limit is %s", failure->error->limit);
-	if (failure->error == &failed_no_process)
-		put_tasks(report, out);
-	if (failure->code == EMFILE && proc && proc->nofile)
-		fprintf(out, ", %" PRIu64 " in process %" PRIu64, proc->nofile, failure->pid);
-}
-
 static void put_call(const struct report *report, const struct failure *failure, FILE *out)
 {
 	const struct failed_error *error = failure->error;
@@ -104,11 +81,11 @@ static void put_call(const struct report *report, const struct failure *failure,
 	put_when(report, failure, out);
 	if (!error->verb) {
 		fprintf(out, ": %s (%s", error->words, error->name);
-		if (error->limit)
-			put_limit(report, failure, out);
+		failure_limit_put(report, failure, out);
 		fputc(')', out);
 	}
 	put_place(failure, out);
+	failure_shm_put(report, failure, out);
 	if (failure->slept_ns)
 		fprintf(out, error == &failed_no_answer ? "; it waited %s for one" : "; it slept %s right after",
 			FMT_NS(failure->slept_ns));
@@ -127,6 +104,9 @@ static void put_sender(const struct failure *failure, FILE *out)
 		fputs(", by the kernel's OOM killer: its cgroup was at its limit of memory", out);
 		if (failure->limit_bytes)
 			fprintf(out, ", %s", FMT_BYTES(failure->limit_bytes));
+		break;
+	case FAILED_BY_CPU_LIMIT:
+		fputs(", by the kernel: its CPU time was used up", out);
 		break;
 	case FAILED_BY_SELF:
 		fputs(", sent by itself", out);
@@ -152,8 +132,11 @@ static void put_end(const struct report *report, const struct failure *failure, 
 			failure->pid);
 	fprintf(out, " %s%s", failure->kind == FAILURE_SIGNAL ? "by " : "with status ", code);
 	put_when(report, failure, out);
-	if (failure->kind == FAILURE_SIGNAL)
-		put_sender(failure, out);
+	if (failure->kind != FAILURE_SIGNAL)
+		return;
+	put_sender(failure, out);
+	failure_limit_put(report, failure, out);
+	failure_shm_put(report, failure, out);
 }
 
 char *failure_sentence(const struct report *report, const struct failure *failure)

@@ -7,15 +7,20 @@
 #include "base/util.h"
 
 const char *const failed_senders[FAILED_SENDERS] = {
-	[FAILED_BY_UNKNOWN] = "unknown",     [FAILED_BY_KERNEL] = "kernel", [FAILED_BY_OOM] = "oom",
-	[FAILED_BY_OOM_LIMIT] = "oom-limit", [FAILED_BY_SELF] = "itself",   [FAILED_BY_JOB] = "job",
+	[FAILED_BY_UNKNOWN] = "unknown",
+	[FAILED_BY_KERNEL] = "kernel",
+	[FAILED_BY_OOM] = "oom",
+	[FAILED_BY_OOM_LIMIT] = "oom-limit",
+	[FAILED_BY_CPU_LIMIT] = "cpu-limit",
+	[FAILED_BY_SELF] = "itself",
+	[FAILED_BY_JOB] = "job",
 	[FAILED_BY_OTHER] = "other",
 };
 
 #define BY(sender) (1U << FAILED_BY_##sender)
-#define OOM (BY(OOM) | BY(OOM_LIMIT))
+#define LIMITS (BY(OOM) | BY(OOM_LIMIT) | BY(CPU_LIMIT))
 /* An error of the program: the kernel ends it, or it ends itself (abort()). What a watchdog sends is no such error. */
-#define CRASH (BY(UNKNOWN) | BY(KERNEL) | OOM | BY(SELF) | BY(OTHER))
+#define CRASH (BY(UNKNOWN) | BY(KERNEL) | LIMITS | BY(SELF) | BY(OTHER))
 
 /*
  * A program may be asked to end: by its parent (SIGTERM), a terminal (SIGINT), a reader that has enough (SIGPIPE).
@@ -61,6 +66,7 @@ static const char *const by_sender[FAILED_SENDERS] = {
 		"The memory limit of its cgroup was used up: raise it (docker --memory, "
 		"resources.limits.memory, sbatch --mem), or let the job need less (fewer workers, smaller "
 		"batches).",
+	[FAILED_BY_CPU_LIMIT] = "Its limit of CPU time is used up (ulimit -t): raise it.",
 	[FAILED_BY_SELF] = "It ended itself: what it printed may say why.",
 	[FAILED_BY_OTHER] = "Find out why that process ends the job: a scheduler's limit, an operator, a clean-up.",
 };

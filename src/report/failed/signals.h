@@ -11,6 +11,7 @@ enum failed_sender {
 	FAILED_BY_KERNEL,
 	FAILED_BY_OOM, /* the kernel, as the machine's memory was used up */
 	FAILED_BY_OOM_LIMIT, /* the kernel, as that of a cgroup was */
+	FAILED_BY_CPU_LIMIT, /* the kernel, as the process had used the CPU time that it might */
 	FAILED_BY_SELF,
 	FAILED_BY_JOB, /* another process of the job */
 	FAILED_BY_OTHER, /* a process that is not the job's */

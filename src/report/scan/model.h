@@ -163,7 +163,8 @@ struct report_proc {
 	uint64_t begin_ns, end_ns; /* of its life, where pids.out has it */
 	uint64_t args; /* a hash of them; 0: not known */
 	uint64_t user_ns, sys_ns; /* of CPU time, when it ended */
-	uint64_t nofile; /* its limit of open files then; 0: not known */
+	uint64_t rlimits[DLT_RLIMITS]; /* its limits then, */
+	uint8_t rlimits_known; /* which of them it has */
 	uint64_t busy_ns; /* by sched.out: its threads ran, could have run, or waited for I/O; 0: not known */
 	char comm[64], rank[16];
 };

@@ -602,7 +602,8 @@ static void rows_of_pids(void **state)
 	rec = pids_begin(DLT_PIDS_EXIT);
 	rec->status = 9;
 	rec->by = DLT_PIDS_BY_OOM_LIMIT;
-	rec->limit_bytes = rec->nofile = UINT64_MAX;
+	rec->limit_bytes = UINT64_MAX;
+	memset(rec->rlimits, 0xff, sizeof(rec->rlimits));
 	rec->cpus = UINT32_MAX;
 	rec_emit();
 

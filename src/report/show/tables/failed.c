@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "report/failed/failures.h"
+#include "report/failed/limits.h"
 #include "report/failed/sentence.h"
 #include "report/scan/model.h"
 #include "report/show/tables/tables.h"
@@ -41,7 +42,7 @@ GET(sender)
 
 GET(limit)
 {
-	cell->text = failure->error ? failure->error->limit : NULL;
+	cell->text = failure_limit(r, failure);
 	cell->known = cell->text;
 }
 
@@ -67,13 +68,16 @@ static const struct view_column failed_columns[] = {
 	  .what = "within 20 ms after such a call, until a time; waits of 1 ms or more" },
 	{ "pid", "PID", VIEW_ID, 8, 0, OF(pid), .what = "of the first" },
 	{ "sender", NULL, VIEW_TEXT, .get = sender,
-	  .what = "of a signal: kernel; oom, its OOM killer for the machine; oom-limit, for a cgroup; itself; other, a "
+	  .what = "of a signal: kernel; oom, its OOM killer for the machine; oom-limit, for a cgroup; cpu-limit; "
+		  "itself; other, a "
 		  "process outside the job; unknown" },
 	{ "sender_pid", NULL, VIEW_ID, 0, 0, OF(sender_pid), VIEW_KNOWN(struct failure, sender_pid) },
 	{ "sender_comm", NULL, VIEW_TEXT, 0, 0, OF(sender_comm) },
 	{ "limit_bytes", NULL, VIEW_BYTES, 0, 0, OF(limit_bytes), VIEW_KNOWN(struct failure, limit_bytes),
 	  .what = "of the cgroup's memory" },
 	{ "limit", NULL, VIEW_TEXT, .get = limit, .what = "the limit that was reached" },
+	{ "limit_n", NULL, VIEW_COUNT, 0, 0, OF(limit_n), VIEW_KNOWN(struct failure, has_limit_n),
+	  .what = "its number when the process ended: bytes, s, files or processes" },
 	{ "file", NULL, VIEW_TEXT, 0, 0, OF(file), .what = "the first one's name" },
 	{ "folder", "FOLDER", VIEW_TEXT, 0, 0, OF(folder), .what = "where it failed; of a socket, its peer" },
 	{ "advice", NULL, VIEW_TEXT, .get = advice },

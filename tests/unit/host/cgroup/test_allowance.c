@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "trace/rlimits.h"
+
 static void limits_are_found_by_their_lines(void **state)
 {
 	struct allowance a = { 0 };
@@ -17,12 +19,12 @@ static void limits_are_found_by_their_lines(void **state)
 				   "Max processes             96365                96366                processes \n"
 				   "Max open files            1024                 524288               files     \n"
 				   "Max locked memory         unlimited            unlimited            bytes     \n");
-	assert_int_equal(a.limit[ALLOWANCE_NPROC].soft, 96365);
-	assert_int_equal(a.limit[ALLOWANCE_NPROC].hard, 96366);
-	assert_int_equal(a.limit[ALLOWANCE_NOFILE].soft, 1024);
-	assert_int_equal(a.limit[ALLOWANCE_NOFILE].hard, 524288);
-	assert_true(a.limit[ALLOWANCE_MEMLOCK].soft == ALLOWANCE_UNLIMITED);
-	assert_true(a.limit[ALLOWANCE_MEMLOCK].hard == ALLOWANCE_UNLIMITED);
+	assert_int_equal(a.limit[DLT_RLIMIT_NPROC].soft, 96365);
+	assert_int_equal(a.limit[DLT_RLIMIT_NPROC].hard, 96366);
+	assert_int_equal(a.limit[DLT_RLIMIT_NOFILE].soft, 1024);
+	assert_int_equal(a.limit[DLT_RLIMIT_NOFILE].hard, 524288);
+	assert_true(a.limit[DLT_RLIMIT_MEMLOCK].soft == RLIMIT_UNLIMITED);
+	assert_true(a.limit[DLT_RLIMIT_MEMLOCK].hard == RLIMIT_UNLIMITED);
 }
 
 static void what_has_no_line_is_not_known(void **state)
@@ -31,8 +33,8 @@ static void what_has_no_line_is_not_known(void **state)
 
 	allowance_parse_limits(&a, "Max open files");
 	allowance_parse_limits(&a, "");
-	assert_false(a.limit[ALLOWANCE_NPROC].known);
-	assert_false(a.limit[ALLOWANCE_MEMLOCK].known);
+	assert_false(a.limit[DLT_RLIMIT_NPROC].known);
+	assert_false(a.limit[DLT_RLIMIT_MEMLOCK].known);
 }
 
 static void a_name_does_not_hide_the_priority(void **state)
@@ -74,7 +76,7 @@ static void this_process_may_use_something(void **state)
 	allowance_read(&a, getpid(), false);
 	assert_true(a.n_cpus > 0 && a.cpus[0]);
 	assert_true(a.has_schedule);
-	assert_true(a.limit[ALLOWANCE_NOFILE].known && a.limit[ALLOWANCE_NOFILE].soft > 0);
+	assert_true(a.limit[DLT_RLIMIT_NOFILE].known && a.limit[DLT_RLIMIT_NOFILE].soft > 0);
 	assert_true(a.shm_used_bytes <= a.shm_bytes);
 }
 

@@ -133,6 +133,57 @@ static void a_limit_of_processes_is_a_failure(void **state)
 		   "limit is RLIMIT_NPROC or pids.max); it slept 100 ms right after");
 }
 
+/* A lock of memory that is refused, by its name in ARGS, and a mapping that is to be locked. */
+static void locks_are_of_their_limit(void **state)
+{
+	put_job();
+	put(PIDS, 100 * MS, "10\t10\t1\tpython\trefused\t-12\t10\t0\t/\t-\tcall=mlock");
+	expect_one(failed_loaded(), 1,
+		   "python: mlock failed once at 0.10 s: it may lock no more memory (ENOMEM, the limit is "
+		   "RLIMIT_MEMLOCK)");
+}
+
+static void a_mapping_that_may_not_be_locked_is_a_failure(void **state)
+{
+	put_job();
+	put(MMAP, 100 * MS,
+	    "10\t10\tx\tmmap\t100\t-11\t0x0\t1048576\tREAD\tPRIVATE|ANONYMOUS|LOCKED\t-1\t0\t-\t-\t-\t-");
+	put(MMAP, 101 * MS, "10\t10\tx\tmmap\t100\t-11\t0x0\t1048576\tREAD\tPRIVATE|ANONYMOUS\t-1\t0\t-\t-\t-\t-");
+	expect_one(
+		failed_loaded(), 1,
+		"python: mmap failed once at 0.10 s: it may lock no more memory (EAGAIN, the limit is RLIMIT_MEMLOCK)");
+}
+
+/* What is said of the limit of open files of a job whose first process began with SOFT, and ended with 64. */
+static void expect_setter(unsigned int soft, const char *setter)
+{
+	char text[512];
+
+	put_event(0, "exec", JOB, JOB, 1, "python", NULL);
+	put(PIDS, LIFE, "%u\t%u\t1\tpython\texit\t0\t%u\t0\t/\t-\tutime=0\\040cpus=2\\040nofile=64", JOB, JOB, JOB);
+	snprintf(text, sizeof(text),
+		 "{\"tool\":\"dltraced\",\"workload\":{\"pid\":%u},\"start\":{\"monotonic_ns\":%llu},"
+		 "\"end\":{\"monotonic_ns\":%llu},\"allowed\":{\"n_cpus\":2,\"nofile\":{\"soft\":%u,\"hard\":4096}}}",
+		 JOB, BEGIN, (unsigned long long)(BEGIN + LIFE), soft);
+	tree_put("manifest.json", text);
+	put_no_open(100 * MS, JOB, EMFILE, "RDONLY", "/data/a");
+	snprintf(text, sizeof(text),
+		 "python: openat failed once at 0.10 s: too many open files in the process (EMFILE, the limit is "
+		 "RLIMIT_NOFILE, 64 in process 10, %s)",
+		 setter);
+	expect_one(failed_loaded(), 1, text);
+}
+
+static void a_limit_that_the_job_began_with_is_inherited(void **state)
+{
+	expect_setter(64, "which the job has inherited");
+}
+
+static void a_limit_that_the_job_has_set_is_its_own(void **state)
+{
+	expect_setter(1024, "set since the job began, with 1024");
+}
+
 static void numbers_that_are_none_are_none(void **state)
 {
 	put_job();
@@ -167,13 +218,24 @@ static void many_places_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_TREE(a_full_disk_is_one_failure),          IN_TREE(what_fitted_in_before_is_part_of_it),
-		IN_TREE(a_short_write_is_a_failure),          IN_TREE(other_short_writes_are_none),
-		IN_TREE(a_limit_of_open_files_has_no_folder), IN_TREE(a_limit_has_its_number),
-		IN_TREE(searches_and_tries_are_no_failures),  IN_TREE(data_that_may_not_be_read_is_a_failure),
-		IN_TREE(a_terminal_that_is_gone_is_none),     IN_TREE(a_dropped_connection_is_a_failure),
-		IN_TREE(a_limit_of_processes_is_a_failure),   IN_TREE(memory_that_is_not_there_is_a_failure),
-		IN_TREE(numbers_that_are_none_are_none),      IN_TREE(many_places_are_bounded),
+		IN_TREE(a_full_disk_is_one_failure),
+		IN_TREE(what_fitted_in_before_is_part_of_it),
+		IN_TREE(a_short_write_is_a_failure),
+		IN_TREE(other_short_writes_are_none),
+		IN_TREE(a_limit_of_open_files_has_no_folder),
+		IN_TREE(a_limit_has_its_number),
+		IN_TREE(a_limit_that_the_job_began_with_is_inherited),
+		IN_TREE(a_mapping_that_may_not_be_locked_is_a_failure),
+		IN_TREE(a_limit_that_the_job_has_set_is_its_own),
+		IN_TREE(locks_are_of_their_limit),
+		IN_TREE(searches_and_tries_are_no_failures),
+		IN_TREE(data_that_may_not_be_read_is_a_failure),
+		IN_TREE(a_terminal_that_is_gone_is_none),
+		IN_TREE(a_dropped_connection_is_a_failure),
+		IN_TREE(a_limit_of_processes_is_a_failure),
+		IN_TREE(memory_that_is_not_there_is_a_failure),
+		IN_TREE(numbers_that_are_none_are_none),
+		IN_TREE(many_places_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

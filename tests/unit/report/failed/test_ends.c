@@ -134,11 +134,40 @@ static void forged_statuses_are_none(void **state)
 	expect_nothing(failed_loaded());
 }
 
+static void put_killed(unsigned int pid, const char *usage)
+{
+	put_event(100 * MS, "fork", pid, pid, JOB, "python", NULL);
+	put_event(101 * MS, "exec", pid, pid, JOB, "python", NULL);
+	put(PIDS, 1900 * MS,
+	    "%u\t%u\t10\tpython\texit\t9\t%u\t0\t/\t-\t%s\\040by=itself\\040by_pid=%u\\040limit=0\\040by_comm=python",
+	    pid, pid, pid, usage, pid);
+}
+
+/* SIGKILL at the hard limit of CPU time is sent in a tick of the process. */
+static void a_process_at_its_limit_of_cpu_time_is_ended_by_the_kernel(void **state)
+{
+	put_job();
+	put_killed(11, "utime=900000000\\040stime=110000000\\040cpus=2\\040cpu_s=1\\040nofile=64");
+	expect_one(
+		failed_loaded(), 1,
+		"python (process 11) ended by SIGKILL at 1.90 s, by the kernel: its CPU time was used up, the limit is "
+		"RLIMIT_CPU, 1 s in process 11");
+}
+
+static void one_far_from_its_limit_has_ended_itself(void **state)
+{
+	put_job();
+	put_killed(11, "utime=900000000\\040stime=0\\040cpus=2\\040cpu_s=1");
+	expect_one(failed_loaded(), 1, "python (process 11) ended by SIGKILL at 1.90 s, sent by itself");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_worker_that_the_kernel_kills_has_its_limit),
 		IN_TREE(the_machine_may_be_short_of_memory),
+		IN_TREE(a_process_at_its_limit_of_cpu_time_is_ended_by_the_kernel),
+		IN_TREE(one_far_from_its_limit_has_ended_itself),
 		IN_TREE(a_signal_from_outside_has_its_sender),
 		IN_TREE(requested_ends_are_none),
 		IN_TREE(an_older_trace_has_no_sender),
