@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The calls that are of sockets alone. Those of files, read to splice, count here from vfs_rw.bpf.c. */
-#include "net/net.bpf.h"
+#include "net/unanswered.bpf.h"
 
 #define MSG_PEEK 2 /* linux/socket.h */
 #define SOL_SOCKET 1 /* asm-generic/socket.h */
 #define SO_ERROR 4
-#define POLLIN 1 /* asm-generic/poll.h */
 
 /* The bytes that a call on messages moved, which returned RET: none that it has only looked at. */
 static __always_inline __u64 moved(const struct dlt_call *call, long ret)
@@ -136,7 +135,7 @@ static __always_inline void sockopt_ends(const struct dlt_call *call, long ret)
 		net_used(call->args[0], DLT_NET_NEITHER, 0, ret);
 }
 
-/* All calls but polls: one program, as the verifier goes through each one's functions. */
+/* All calls but those on several descriptors: one program, as the verifier goes through each one's functions. */
 CALL_END(net_exit)
 {
 	long ret = call_result(ctx);
@@ -157,71 +156,60 @@ CALL_END(net_exit)
 	return 0;
 }
 
-#define POLLED 16 /* descriptors of a poll that are looked at */
-
-enum polled {
-	POLLED_NOTHING,
-	POLLED_UNANSWERED, /* the socket, whose identity is in scratch, has sent a datagram and got none since */
-	POLLED_NO_MORE,
-};
-
-/* Looks at the descriptor at ADDR of a list. A global function: verified once, not in each turn. */
-__noinline int polled_look(__u64 addr)
-{
-	struct scratch *s = scratch_get();
-	struct dlt_socket *entry;
-	struct pollfd one;
-	struct file *file;
-
-	if (!s || bpf_probe_read_user(&one, sizeof(one), (void *)addr))
-		return POLLED_NO_MORE;
-	file = one.events & POLLIN ? file_of_fd(task_current(), one.fd) : NULL;
-	if (!file || !file_is_socket(file))
-		return POLLED_NOTHING;
-	id_begin(KLOAD(file, f_inode), &s->id);
-	entry = bpf_map_lookup_elem(&dlt_sockets, &s->id);
-	return entry && entry->unanswered ? POLLED_UNANSWERED : POLLED_NOTHING;
-}
-
-/* Returns the first socket in CALL's list that has sent a datagram and got none since, and its ID; NULL: none. */
-static __noinline struct dlt_socket *polled_unanswered(const struct dlt_call *call, struct dlt_file_id *id)
-{
-	int found = POLLED_NOTHING;
-	struct scratch *s;
-
-#pragma nounroll
-	for (__u32 i = 0; i < POLLED && i < call->args[1] && found == POLLED_NOTHING; i++)
-		found = polled_look(call->args[0] + i * sizeof(struct pollfd));
-	s = found == POLLED_UNANSWERED ? scratch_get() : NULL;
-	if (!s)
-		return NULL;
-	*id = s->id;
-	return bpf_map_lookup_elem(&dlt_sockets, id);
-}
-
 /*
- * poll, ppoll: which are no calls on a socket. But one that has waited in vain for the answer to a datagram has a row,
- * with the socket.
+ * What follows are calls on several descriptors, and none on a socket. But one that has waited in vain for an answer
+ * has a row, with the socket.
  */
 CALL_END(net_poll_exit)
 {
 	long ret = call_result(ctx);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct dlt_call *call = call_find(tid);
-	struct net_use use = {};
-	struct dlt_socket *entry;
 
 	if (!call)
 		return 0;
-	if (!ret && bpf_ktime_get_ns() - call->start_ns >= DLT_NET_ROW_NS) {
-		entry = polled_unanswered(call, &use.key.id);
-		if (entry) {
-			use.key.tid = tid;
-			use.key.call = call->nr;
-			socket_unanswered(entry);
-			net_count(&use, call, task_current(), true);
-		}
-	}
+	if (waited_in_vain(call, ret))
+		polled_report(call);
+	call_end(call, tid);
+	return 0;
+}
+
+/* select, pselect6: what the sets held is gone at the end. */
+CALL_BEGIN(net_select_entry)
+{
+	struct dlt_call *call = call_find((__u32)bpf_get_current_pid_tgid());
+
+	if (call)
+		selected_note(call);
+	return 0;
+}
+
+CALL_END(net_select_exit)
+{
+	long ret = call_result(ctx);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+
+	if (!call)
+		return 0;
+	if (call->id.ino && waited_in_vain(call, ret))
+		selected_report(call);
+	call_end(call, tid);
+	return 0;
+}
+
+CALL_END(net_epoll_exit)
+{
+	long ret = call_result(ctx);
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct dlt_call *call = call_find(tid);
+	struct dlt_queried *queried;
+
+	if (!call)
+		return 0;
+	queried = waited_in_vain(call, ret) ? bpf_map_lookup_elem(&dlt_queried, &tid) : NULL;
+	if (queried && epoll_waits_for(call->args[0], &queried->id))
+		unanswered_report(call, &queried->id);
 	call_end(call, tid);
 	return 0;
 }

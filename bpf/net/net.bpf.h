@@ -19,6 +19,13 @@ struct {
 	__type(value, struct dlt_net_cell);
 } dlt_net_cells SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dlt_queried);
+} dlt_queried SEC(".maps");
+
 /* --- the socket ------------------------------------------------------------------------------------ */
 
 /*
@@ -216,10 +223,11 @@ static __always_inline void peer_read(struct dlt_peer *peer, __u64 addr, __u32 f
 /* A datagram was sent on ENTRY in CALL. */
 static __noinline int socket_queries(struct dlt_socket *entry, const struct dlt_call *call)
 {
+	struct dlt_queried queried = { .id = entry->row.id, .fd = call->args[0] };
 	const struct sock *sk = (void *)entry->sock;
-	__u32 family = entry->row.family;
+	__u32 family = entry->row.family, tid = call->tid;
 
-	entry->unanswered = 1;
+	bpf_map_update_elem(&dlt_queried, &tid, &queried, BPF_ANY);
 	if (call->shape & DLT_NET_TO_4 && call->probe == DLT_net && call->args[4] &&
 	    (family == AF_INET || family == AF_INET6) && !BPF_CORE_READ(sk, __sk_common.skc_dport))
 		peer_read(&entry->queried, call->args[4], family);
@@ -250,13 +258,16 @@ static __always_inline void socket_moved(struct dlt_socket *entry, const struct 
 
 	if (use->key.dir == DLT_NET_W) {
 		__sync_fetch_and_add(&entry->row.sent, use->bytes);
-		if (datagram && use->ret >= 0)
+		if (use->ret < 0)
+			return;
+		entry->unanswered = 1;
+		if (datagram)
 			socket_queries(entry, call);
 		return;
 	}
 	if (use->key.dir != DLT_NET_R)
 		return;
-	if (datagram && use->ret >= 0)
+	if (use->ret >= 0)
 		entry->unanswered = 0;
 	else if (datagram && entry->unanswered && use->ret == -EAGAIN && use->ns >= DLT_NET_ROW_NS)
 		socket_unanswered(entry);

@@ -53,13 +53,22 @@ struct dlt_socket {
 	__u64 mark; /* stands for the addresses in the row */
 	__u64 begin_ns;
 	__u64 connect_at_ns; /* begin of the connect; 0: none was seen */
-	__u32 unanswered; /* a datagram was sent, and none has come since */
+	__u32 unanswered; /* something was sent, and nothing has come since */
 	struct dlt_peer queried; /* where the last one went that was sent without a connect */
 	struct dlt_sockets row;
 };
 #define DLT_SOCKETS_MAX 8192 /* with their buckets 2.7 MiB */
 
+/* The last socket on which a thread has sent a datagram: it may wait for the answer in a call on several descriptors.
+ */
+struct dlt_queried {
+	struct dlt_file_id id;
+	__u32 fd, pad;
+};
+#define DLT_QUERIED_MAX 4096 /* threads; of more, those that queried last; with their buckets 0.4 MiB */
+
 DLT_ASSERT_SIZE(dlt_sockets, 280);
 DLT_ASSERT_SIZE(dlt_socket, 352);
+DLT_ASSERT_SIZE(dlt_queried, 24);
 
 #endif

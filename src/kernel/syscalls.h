@@ -14,6 +14,9 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436 /* likewise, 5.9 */
 #endif
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441 /* 5.11 */
+#endif
 #ifndef SYS_openat2
 #define SYS_openat2 437 /* likewise, 5.6 */
 #endif
@@ -49,6 +52,9 @@
 #endif
 #ifndef SYS_dup2
 #define SYS_dup2 (-1)
+#endif
+#ifndef SYS_epoll_wait
+#define SYS_epoll_wait (-1)
 #endif
 #ifndef SYS_fork
 #define SYS_fork (-1)
@@ -91,6 +97,9 @@
 #endif
 #ifndef SYS_rmdir
 #define SYS_rmdir (-1)
+#endif
+#ifndef SYS_select
+#define SYS_select (-1)
 #endif
 #ifndef SYS_stat
 #define SYS_stat (-1)

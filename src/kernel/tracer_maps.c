@@ -91,6 +91,8 @@ static const struct map_kind {
 			       sizeof(struct dlt_net_cell), DLT_NET_CELLS, .of = DLT_net, .but = 1 },
 	[TRACER_SOCKETS] = { "dlt_sockets", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id), sizeof(struct dlt_socket),
 			     DLT_SOCKETS_MAX, .of = DLT_net, .but = 1 },
+	[TRACER_QUERIED] = { "dlt_queried", BPF_MAP_TYPE_LRU_HASH, 4, sizeof(struct dlt_queried), DLT_QUERIED_MAX,
+			     .of = DLT_net, .but = 1 },
 };
 
 static int map_create(struct tracer *tracer, enum tracer_map m, uint64_t entries)

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import resource
 import select
+import selectors
 import signal
 import socket
 import struct
@@ -125,6 +126,104 @@ def unreceived(folder):
                 failed["call", "no-answer"] += 1
 
 
+def unselected(folder):
+    """The same by select, with a pipe in the set, too."""
+    ends = os.pipe()
+    with datagrams() as silent, datagrams() as client:
+        silent.bind(("127.0.0.1", 0))
+        for _ in range(2):
+            client.sendto(b"?", silent.getsockname())
+            if not select.select([ends[0], client], [], [], 0.8)[0]:
+                failed["call", "no-answer"] += 1
+
+
+def unready(folder):
+    """The same by epoll, where another socket is waited for, too."""
+    with datagrams() as silent, datagrams() as client, datagrams() as other, selectors.EpollSelector() as selector:
+        silent.bind(("127.0.0.1", 0))
+        selector.register(other, selectors.EVENT_READ)
+        selector.register(client, selectors.EVENT_READ)
+        for _ in range(2):
+            client.sendto(b"?", silent.getsockname())
+            if not selector.select(0.8):
+                failed["call", "no-answer"] += 1
+
+
+def unconnected(folder):
+    """A server that does not accept: its backlog is full, so the kernel drops what asks for a connection."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        kept = []
+        for i in range(4):
+            kept.append(socket.socket())
+            kept[-1].settimeout(0.6)
+            try:
+                kept[-1].connect(server.getsockname())
+            except TimeoutError:
+                failed["call", "no-answer"] += 1
+
+
+def silent(folder):
+    """A server that accepts, and never answers a request."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        for _ in range(3):
+            with socket.create_connection(server.getsockname(), 0.6) as client:
+                client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                try:
+                    client.recv(100)
+                except TimeoutError:
+                    failed["call", "no-answer"] += 1
+
+
+def child_of(code, limit, before=""):
+    """Runs CODE in a child with a limit, and counts what it prints or is ended by."""
+    end = subprocess.run(["sh", "-c", f'{before} ulimit {limit}; exec "$@"', "sh", sys.executable, "-c", code],
+                         check=False, stdout=subprocess.PIPE)
+    if end.returncode < 0:
+        failed["signal", signal.Signals(-end.returncode).name] += 1
+    for line in end.stdout.decode().split():
+        failed["call", line] += 1
+
+
+def locked(folder):
+    """Memory that may not be locked, by another user, as the limit holds for nobody with root's capability."""
+    child_of("""
+import ctypes, errno, mmap, os
+os.setgid(12345)
+os.setuid(12345)
+libc = ctypes.CDLL(None, use_errno=True)
+m = mmap.mmap(-1, 1 << 20)
+at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+if libc.mlock(ctypes.c_void_p(at), ctypes.c_size_t(1 << 20)) < 0:
+    print(errno.errorcode[ctypes.get_errno()])
+if libc.mlock(ctypes.c_void_p(at), ctypes.c_size_t(40 << 10)) < 0:
+    pass  # a key's, which does without
+try:
+    mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x2000)
+except OSError as error:
+    print(errno.errorcode[error.errno])
+""", "-l 32")
+
+
+def cpu(folder):
+    """The limit of CPU time is used up."""
+    child_of("while True: pass", "-t 1")
+
+
+def large(folder):
+    """A file reaches the limit of its size: Python ignores the signal."""
+    child_of(f"""
+import errno, os
+fd = os.open({folder + "/large"!r}, os.O_WRONLY | os.O_CREAT)
+try:
+    while True:
+        os.write(fd, bytes(1 << 18))
+except OSError as error:
+    print(errno.errorcode[error.errno])
+""", "-f 2048")
+
+
 def work(how):
     if how == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -236,7 +335,7 @@ def answered(folder):
         client.settimeout(20)
 
         def answer():
-            for _ in range(2):
+            for _ in range(4):
                 sender = server.recvfrom(100)[1]
                 time.sleep(0.3)
                 server.sendto(b"!", sender)
@@ -245,6 +344,16 @@ def answered(folder):
         for _ in range(2):
             client.sendto(b"?", server.getsockname())
             client.recv(100)
+        client.sendto(b"?", server.getsockname())
+        while not select.select([client], [], [], 20)[0]:
+            pass
+        client.recv(100)
+        with selectors.EpollSelector() as selector:
+            selector.register(client, selectors.EVENT_READ)
+            client.sendto(b"?", server.getsockname())
+            selector.select(20)
+            client.recv(100)
+            selector.select(0.05)  # after the answer
         thread.join()
         with datagrams() as unsent:
             try:
@@ -260,6 +369,62 @@ def answered(folder):
         for _ in range(3):
             figures.sendto(b"steps:1|c", server.getsockname())
             sleep.poll(50)
+            select.select([ends[0]], [figures], [], 0)
+            select.select([ends[0]], [], [], 0.05)
+            with selectors.EpollSelector() as selector:
+                selector.register(ends[0], selectors.EVENT_READ)
+                selector.register(figures, selectors.EVENT_WRITE)
+                selector.select(0.05)
+                selector.unregister(figures)
+                selector.select(0.05)
+
+
+def figures(folder):
+    """A loop that has its socket for figures in its set for good, as asyncio has, and sleeps on purpose."""
+    import asyncio  # here alone: it takes longer than the other jobs
+
+    async def send():
+        with datagrams() as sink:
+            sink.bind(("127.0.0.1", 0))
+            transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+                asyncio.DatagramProtocol, remote_addr=sink.getsockname())
+            for _ in range(12):
+                transport.sendto(b"steps:1|c")
+                await asyncio.sleep(0.1)
+            transport.close()
+    asyncio.run(send())
+
+
+def late(folder):
+    """A server that answers at last, while its client looks at the clock; it then waits for more in the same way."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def serve():
+            with server.accept()[0] as end:
+                end.settimeout(0.2)
+                end.recv(100)
+                time.sleep(0.9)
+                end.sendall(b"!")
+                for _ in range(3):
+                    try:
+                        end.recv(100)
+                    except TimeoutError:
+                        pass
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with socket.create_connection(server.getsockname(), 0.2) as client:
+            client.sendall(b"?")
+            while True:
+                try:
+                    client.recv(100)
+                    break
+                except TimeoutError:
+                    pass
+            thread.join()
+
+
+def limits(folder):
+    """A process near its limits, which it never reaches."""
+    child_of("print(end='')", "-t 5; ulimit -l 64; ulimit -f 100000")
 
 
 def interrupted(folder):

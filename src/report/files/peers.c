@@ -17,6 +17,8 @@
 struct peer_socket {
 	uint64_t peer; /* a hash of its name; 0: no row of it was read */
 	uint64_t connect_ns, first_ns, resent;
+	uint64_t sends, receives; /* calls that moved bytes */
+	uint64_t received_from_ns, received_ns; /* the time that the last row of such receives covers */
 	uint32_t port; /* its own; 0: none is known */
 	bool has_connect, has_first, datagrams, has_peer;
 };
@@ -179,6 +181,24 @@ bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid)
 	return socket && socket->datagrams;
 }
 
+uint64_t report_peer_sends(const struct report_peers *peers, uint64_t fid, uint64_t *receives)
+{
+	const struct peer_socket *socket = table_find(&peers->sockets, fid);
+
+	*receives = socket ? socket->receives : 0;
+	return socket ? socket->sends : 0;
+}
+
+/* A row of sums covers a time: only one that begins behind AT_NS is surely of calls behind it. */
+bool report_peer_answers_after(const struct report_peers *peers, uint64_t fid, uint64_t at_ns)
+{
+	const struct peer_socket *socket = table_find(&peers->sockets, fid);
+
+	if (!socket || !socket->receives)
+		return false;
+	return socket->received_from_ns >= at_ns || (socket->received_ns >= at_ns && socket->receives >= socket->sends);
+}
+
 /* --- calls ------------------------------------------------------------------------------------------------ */
 
 static void calls_add(struct report_peer *peer, const struct scan *s)
@@ -197,17 +217,36 @@ static void calls_add(struct report_peer *peer, const struct scan *s)
 	peer->connects += scan_is(s, COL_CALL, "connect");
 }
 
+/* Returns how many calls of the row have moved nothing. */
+static uint64_t failed_calls(const struct scan *scan)
+{
+	return MIN(scan_number(scan, COL_AGAIN) + scan_number(scan, COL_FAILED), scan_number(scan, COL_COUNT));
+}
+
+static void take_receives(struct peer_socket *socket, const struct scan *scan)
+{
+	socket->receives += scan_number(scan, COL_COUNT) - failed_calls(scan);
+	socket->received_ns = scan->time_ns;
+	socket->received_from_ns = scan->time_ns - MIN(scan_number(scan, COL_SPAN_NS), scan->time_ns);
+}
+
 static bool take_calls(struct scan *scan, void *own)
 {
 	struct report_peers *peers = own;
+	struct peer_socket *socket;
 	struct report_peer *peer;
 	uint64_t fid = 0;
 
 	scan_u64(scan, COL_FID, &fid);
-	peer = peer_of(peers, table_find(&peers->sockets, fid));
+	socket = table_find(&peers->sockets, fid);
+	peer = peer_of(peers, socket);
 	calls_add(&peers->all, scan);
 	if (peer)
 		calls_add(peer, scan);
+	if (socket && scan_is(scan, COL_RW, "W"))
+		socket->sends += scan_number(scan, COL_COUNT) - failed_calls(scan);
+	else if (socket && scan_is(scan, COL_RW, "R") && scan_number(scan, COL_BYTES))
+		take_receives(socket, scan);
 	return true;
 }
 

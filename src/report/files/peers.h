@@ -44,5 +44,9 @@ void report_peers_named(const struct report_peers *peers,
 bool report_peer_is_client(const struct report_peers *peers, const char *name);
 /* Whether socket FID is known, and one of datagrams. */
 bool report_peer_datagrams(const struct report_peers *peers, uint64_t fid);
+/* Returns how often the job has sent on socket FID, and in *RECEIVES how often it has received something there. */
+uint64_t report_peer_sends(const struct report_peers *peers, uint64_t fid, uint64_t *receives);
+/* Whether the job has received something on socket FID behind AT_NS, or as often as it has sent. */
+bool report_peer_answers_after(const struct report_peers *peers, uint64_t fid, uint64_t at_ns);
 
 #endif

@@ -59,7 +59,7 @@ value 'f["folder"]' | grep -q '^127\.0\.0\.1:[0-9]*$' || fail "refused: no peer:
 equal "refused: the call" "$(value 'f["call"]')" connect
 answers refused
 
-for case in unanswered unreceived; do
+for case in unanswered unreceived unselected unready unconnected silent; do
 	job $case
 	value 'f["folder"]' | grep -q '^127\.0\.0\.1:[0-9]*$' || fail "$case: no peer: $(cat report.json)"
 	answers $case
@@ -69,6 +69,12 @@ done
 job processes
 equal "processes: the limit" "$(value 'f["limit"]')" "RLIMIT_NPROC or pids.max"
 answers processes
+
+job locked
+equal "locked: the limit" "$(value 'f["limit"], f["limit_n"]')" "('RLIMIT_MEMLOCK', 32768)"
+value 'f["text"]' | grep -q 'RLIMIT_MEMLOCK, 32.0 KiB in process [0-9]*, set since the job began, with' || fail "locked: $(cat report.json)"
+job large
+equal "large: the limit" "$(value 'f["limit"], f["limit_n"] in (1 << 20, 2 << 20)')" "('RLIMIT_FSIZE', True)"
 
 rm -f small/pid
 (
@@ -86,12 +92,14 @@ if [ -z "$slow" ]; then
 	job files
 	equal "files: the limit" "$(value 'f["limit"]')" RLIMIT_NOFILE
 	answers files
+	job cpu
+	equal "cpu: the limit" "$(value 'f["limit"], f["limit_n"]')" "('RLIMIT_CPU', 1)"
 	job bus
 	equal "bus: by" "$(value 'f["sender"]')" kernel
 	job helper
 fi
 
-expected='terminated handled connected namespace'
+expected='terminated handled connected figures late limits namespace'
 [ -n "$slow" ] || expected="$expected answered searches head interrupted"
 for case in $expected; do
 	job "$case"

@@ -76,6 +76,75 @@ static void datagrams_without_an_answer_have_their_peer_and_time(void **state)
 		"python: poll had no answer 2 times from 0.60 s to 1.10 s, peer 10.0.0.5:53; it waited 1.00 s for one");
 }
 
+/* Calls that took no time of their own: COUNT of them, with a byte each, from AT until 10 ms later. */
+static void put_moved(uint64_t at, const char *call, const char *dir, unsigned int count, unsigned int fid)
+{
+	put(NET, at + 10 * MS, "10\t10\tpython\t%s\t%s\t10000000\t%u\t%u\t0\t0\t1000\t1000\t-\t%u", call, dir, count,
+	    count, fid);
+}
+
+/* select and epoll, as poll. */
+static void waits_for_several_descriptors_are_such_waits(void **state)
+{
+	static const char *const calls[] = { "select", "pselect6", "epoll_wait", "epoll_pwait", "ppoll" };
+	struct report *r;
+
+	put_job();
+	put_datagrams(7, "10.0.0.5:53");
+	put_moved(80 * MS, "sendto", "W", 5, 7);
+	for (unsigned int i = 0; i < ARRAY_SIZE(calls); i++)
+		put_waited((600 + 10 * i) * MS, calls[i], "-", "0", 7);
+	r = failed_loaded();
+	assert_int_equal(r->failed->n, ARRAY_SIZE(calls));
+	report_free(r);
+}
+
+/* An event loop has its sockets in its set for good: more than a few without any answer are no questions. */
+static void figures_have_no_answer(void **state)
+{
+	put_job();
+	put_datagrams(7, "10.0.0.5:8125");
+	put_moved(80 * MS, "sendto", "W", 9, 7);
+	put_waited(600 * MS, "epoll_wait", "-", "0", 7);
+	expect_nothing(failed_loaded());
+}
+
+static void an_answer_that_comes_later_is_one(void **state)
+{
+	put_job();
+	put_datagrams(7, "10.0.0.5:9000");
+	put_moved(80 * MS, "sendto", "W", 1, 7);
+	put_waited(600 * MS, "poll", "-", "0", 7);
+	put_moved(700 * MS, "recvfrom", "R", 1, 7);
+	put_datagrams(8, "10.0.0.6:9000"); /* one sum of all that it has received, as often as it has sent */
+	put_moved(80 * MS, "sendto", "W", 2, 8);
+	put_waited(600 * MS, "poll", "-", "0", 8);
+	put_moved(595 * MS, "recvfrom", "R", 2, 8);
+	expect_nothing(failed_loaded());
+}
+
+static void an_answer_before_the_question_is_none(void **state)
+{
+	put_job();
+	put_datagrams(7, "10.0.0.5:9000");
+	put_moved(80 * MS, "sendto", "W", 2, 7);
+	put_moved(90 * MS, "recvfrom", "R", 1, 7);
+	put_waited(600 * MS, "poll", "-", "0", 7);
+	expect_one(failed_loaded(), 1,
+		   "python: poll had no answer once at 0.60 s, peer 10.0.0.5:9000; it waited 500 ms for one");
+}
+
+/* A stream on which nothing was sent waits for its connection. */
+static void a_connection_that_does_not_come_is_one_of_its_peer(void **state)
+{
+	put_job();
+	put_socket(7, "10.0.0.5:9000");
+	put_call(90 * MS, "connect", "-115", 7);
+	put_waited(600 * MS, "poll", "-", "0", 7);
+	expect_one(failed_loaded(), 1,
+		   "python: connect had no answer once at 0.60 s, peer 10.0.0.5:9000; it waited 500 ms for one");
+}
+
 /* Of a wait that began before the part that is looked at, its time within counts. */
 static void a_part_has_its_part_of_such_a_wait(void **state)
 {
@@ -122,13 +191,18 @@ static void others_are_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(a_connection_that_does_not_come_is_one_of_its_peer),
 		IN_TREE(a_part_has_its_part_of_such_a_wait),
 		IN_TREE(a_socket_without_a_row_has_no_peer),
+		IN_TREE(an_answer_before_the_question_is_none),
+		IN_TREE(an_answer_that_comes_later_is_one),
 		IN_TREE(datagrams_without_an_answer_have_their_peer_and_time),
 		IN_TREE(receives_that_may_not_wait_for_long_are_such_waits),
 		IN_TREE(connects_that_are_refused_have_their_peer),
 		IN_TREE(each_peer_has_its_own),
+		IN_TREE(figures_have_no_answer),
 		IN_TREE(others_are_none),
+		IN_TREE(waits_for_several_descriptors_are_such_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
