@@ -103,6 +103,15 @@ static void add_shared(const struct scan *s, const struct report_call_facts *c)
 	sums->shared_bytes[allocates] += len;
 }
 
+/*
+ * Whether nobody has ended the open: a signal has (EINTR, ERESTARTSYS of the kernel), or the trace's end. It has no
+ * file, which may be a FIFO.
+ */
+static bool is_broken_off(const struct scan *scan, const struct report_call_facts *facts)
+{
+	return facts->running || (facts->failed && (scan_is(scan, COL_RET, "-4") || scan_is(scan, COL_RET, "-512")));
+}
+
 static void add_open(const struct scan *scan, const struct report_call_facts *facts, uint32_t flags)
 {
 	struct why_sums *sums = &scan->report->why->sums;
@@ -110,8 +119,9 @@ static void add_open(const struct scan *scan, const struct report_call_facts *fa
 	sums->opens++;
 	sums->opens_failed += facts->failed;
 	sums->opens_failed_ns += facts->failed ? facts->lat_ns : 0;
-	if (facts->file && !facts->on_file)
-		return; /* a FIFO waits for its other end, and a terminal for its line: not for storage */
+	/* a FIFO waits for its other end, and a terminal for its line: not for storage */
+	if ((facts->file && !facts->on_file) || is_broken_off(scan, facts))
+		return;
 	why_kind_add(scan->report->why, WHY_OPENS, scan->time_ns, facts->lat_ns);
 	if (flags & WHY_CALL_SOFTWARE) {
 		why_software_add(facts);

@@ -49,6 +49,22 @@ static void the_open_of_a_fifo_is_no_time_on_files(void **state)
 	report_free(r);
 }
 
+/* One that a signal broke off has no file, whatever it is. */
+static void an_open_that_nobody_ended_is_no_time_on_files(void **state)
+{
+	static const char *const results[] = { "-4", "-512", "?" };
+	struct report *r;
+
+	put_alone("cat", S);
+	for (unsigned int i = 0; i < ARRAY_SIZE(results); i++)
+		put(OPEN, BEGIN + (300 + 300 * i) * MS,
+		    "100\t100\tcat\topenat\t250000000\t-\t%s\tRDONLY\t-\t-\t-\tqueue\t-", results[i]);
+	r = loaded();
+	assert_int_equal(r->why->sums.open_ns, 0);
+	assert_null(found(r, "metadata-time"));
+	report_free(r);
+}
+
 static void batches_in_shared_memory_are_no_syncs(void **state)
 {
 	struct report *r = batches_in_shared_memory(false);
@@ -137,6 +153,7 @@ static void software_is_no_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_TREE(an_open_that_nobody_ended_is_no_time_on_files),
 		IN_TREE(the_open_of_a_fifo_is_no_time_on_files),
 		IN_TREE(batches_in_shared_memory_are_no_syncs),
 		IN_TREE(truncations_are_no_syncs),
