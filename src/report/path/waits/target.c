@@ -34,11 +34,19 @@ static uint32_t awaited_child(const struct path_waits *waits, const struct path_
 	return child && !(on_stack && on_stack[child]) ? child : 0;
 }
 
+/* Whether WAIT is a sleep that the thread that waits for it, LIFE, has broken off: as timeout(1) does. */
+static bool is_sleep_of(const struct path_wait *wait, uint32_t life, const bool *on_stack)
+{
+	return path_calls[wait->ender.call].sleeps && wait->ender.by == PATH_BY_SIGNAL && on_stack && on_stack[life];
+}
+
 struct path_target path_target_of(const struct path_waits *waits, uint32_t wait, const bool *on_stack)
 {
 	const struct path_wait *own = &waits->v[wait];
 	struct path_target target = { .life = path_target_ender(waits, wait) ?: awaited_child(waits, own, on_stack) };
 
+	if (target.life && is_sleep_of(own, target.life, on_stack))
+		return (struct path_target){ .leaf = { .kind = PATH_SLEEP } };
 	if (target.life)
 		target.gil = path_target_has_gil(waits, own, target.life);
 	else

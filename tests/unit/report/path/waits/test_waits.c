@@ -342,6 +342,21 @@ static void a_signal_that_interrupts_is_no_answer(void **state)
 	report_free(r);
 }
 
+/* Nor is it what a sleep was for, where it waits for the sleeper itself. */
+static void a_sleep_that_is_broken_off_is_a_sleep(void **state)
+{
+	struct report *r;
+
+	put_root(10, "timeout", 1000 * MS);
+	put_process(20, 10, "python", 0, 1000 * MS);
+	put_wait(.pid = 20, .from = 100 * MS, .to = 900 * MS, .call = "clock_nanosleep", .by = "signal", .by_pid = 10);
+	put_wait(.pid = 10, .from = 0, .to = 900 * MS, .call = "rt_sigsuspend", .by = "signal");
+	put_wait(.pid = 10, .from = 900 * MS, .to = 1000 * MS, .call = "rt_sigsuspend", .by = "exit", .by_pid = 20);
+	r = path_loaded();
+	expect_part(r, "sleep", "python", "-", 800 * MS);
+	report_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +382,7 @@ int main(void)
 		IN_TREE(a_wait_that_nobody_ended_is_for_the_child),
 		IN_TREE(a_wait_that_nobody_ended_is_for_what_children_did),
 		IN_TREE(a_signal_that_interrupts_is_no_answer),
+		IN_TREE(a_sleep_that_is_broken_off_is_a_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
