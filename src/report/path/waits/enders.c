@@ -169,6 +169,15 @@ static bool is_leased(const struct path_ender *own, const struct path_ender *las
 	return path_ender_is_lease(last);
 }
 
+/*
+ * A call that has a record waits, whatever it is, until there is room in the queue: audit_log_start() of the kernel. No
+ * file waits for kauditd.
+ */
+static bool is_audited(const struct path_ender *own, const struct path_ender *last)
+{
+	return last->by_call == PATH_BY_AUDIT;
+}
+
 /* A thread in a page fault sleeps for a disk, or until a process has filled the page. */
 static bool is_filled(const struct path_ender *own, const struct path_ender *last)
 {
@@ -220,6 +229,7 @@ static const struct rule {
 	{ BIT(NET), STATE_ANY, NULL, PATH_NETWORK, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, has_other, PATH_NETWORK, OF_OTHER },
 	{ BY_KERNEL_SIDE, STATE_ANY, is_of_device, PATH_DEVICE, OF_FILE },
+	{ BIT(KERNEL), STATE(BLOCKED), is_audited, PATH_HELD, OF_OTHER },
 	{ BIT(KERNEL) | BIT(INTERRUPT), STATE(BLOCKED), NULL, PATH_DISK_READ, OF_FILE, .storage = true },
 	{ BIT(KERNEL), STATE_ANY, NULL, PATH_KERNEL, OF_OTHER },
 	{ BIT(INTERRUPT), STATE_ANY, NULL, PATH_INTERRUPT, OF_CALL },

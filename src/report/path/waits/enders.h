@@ -42,11 +42,12 @@ enum path_file {
 	PATH_SOCKET_FILE
 };
 
-/* The call in which a thread ended it, as far as that shows what it had in its hands. */
+/* The call in which a thread ended it, as far as that, or its name, shows what it had in its hands. */
 enum path_by_call {
 	PATH_BY_ANY_CALL, /* another one, or not known */
 	PATH_BY_CONTROL, /* ioctl: an answer to a notification (userfaultfd, seccomp) */
 	PATH_BY_GIVING_BACK, /* fcntl, close: a lease */
+	PATH_BY_AUDIT, /* none: the kernel's thread that takes the records of audit(8) from a full queue */
 };
 
 struct path_ender {

@@ -156,6 +156,8 @@ struct path_ender path_waits_ender(struct path_waits *waits, const struct scan *
 	};
 	uint64_t pid;
 
+	if (by == PATH_BY_KERNEL && scan_is(s, COL_BY_COMM, "kauditd"))
+		e.by_call = PATH_BY_AUDIT;
 	if (is_by_thread(by) && scan_u64(s, COL_BY_PID, &pid)) {
 		e.life = ender_life(waits, s, life, wake_ns);
 		e.outside = !e.life && pid != path_lives_process(waits->lives, life)->pid;

@@ -110,6 +110,13 @@ static void each_wait_has_one_leaf(void **state)
 		  .kind = PATH_LOCK, .detail = OTHER },
 		{ "wait4", PATH_ASLEEP, PATH_BY_EXIT, .other = true, .outside = true, .kind = PATH_OUTSIDE,
 		  .detail = OTHER },
+		/* a record that has no room; other threads of the kernel are storage */
+		{ "openat", PATH_BLOCKED, PATH_BY_KERNEL, .other = true, .by_call = PATH_BY_AUDIT, .kind = PATH_HELD,
+		  .detail = OTHER },
+		{ "connect", PATH_BLOCKED, PATH_BY_KERNEL, PATH_SOCKET_FILE, .other = true, .by_call = PATH_BY_AUDIT,
+		  .kind = PATH_HELD, .detail = OTHER },
+		{ "openat", PATH_BLOCKED, PATH_BY_KERNEL, .other = true, .kind = PATH_DISK_METADATA,
+		  .detail = FILE_NAME },
 		{ "futex", PATH_ASLEEP, PATH_BY_THREAD, .kind = PATH_SEVERAL, .detail = CALL },
 		{ "stopped", PATH_ASLEEP, PATH_BY_SIGNAL, .kind = PATH_STOPPED },
 		{ "stopped", PATH_ASLEEP, PATH_BY_THREAD, .other = true, .outside = true, .kind = PATH_STOPPED,
