@@ -11,6 +11,17 @@ uint64_t hist_bucket_floor(unsigned int i, unsigned int sub_bits, uint64_t *more
 	return shift ? ((uint64_t)(i & ((1U << sub_bits) - 1)) | 1U << sub_bits) << (shift - 1) : i;
 }
 
+void hist_add_many(struct hist *h, uint64_t v, uint64_t n)
+{
+	h->max = MAX(h->max, v);
+	if (!n)
+		return;
+	h->n += n;
+	h->not_min = MAX(h->not_min, ~v);
+	h->sum += v * n;
+	h->counts[hist_bucket(v, HIST_SUB_BITS)] += n;
+}
+
 void hist_merge(struct hist *h, const struct hist *other)
 {
 	if (other->n == 0)

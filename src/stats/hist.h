@@ -44,6 +44,9 @@ static inline void hist_add(struct hist *h, uint64_t v)
 	h->counts[hist_bucket(v, HIST_SUB_BITS)]++;
 }
 
+/* Adds V N times; also 0 times, when the largest value is at least V afterwards. */
+void hist_add_many(struct hist *h, uint64_t v, uint64_t n);
+
 /* The smallest; UINT64_MAX when empty. */
 static inline uint64_t hist_min(const struct hist *h)
 {

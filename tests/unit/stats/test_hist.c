@@ -123,9 +123,24 @@ static void subtracting_takes_back(void **state)
 	assert_memory_equal(&h, &before, sizeof(before));
 }
 
+static void adding_many_is_adding_each(void **state)
+{
+	for (unsigned int i = 0; i < 7; i++)
+		hist_add(&h, 5000);
+	hist_add(&h, 3);
+	hist_add_many(&other, 5000, 7);
+	hist_add_many(&other, 3, 1);
+	assert_memory_equal(&h, &other, sizeof(h));
+	hist_add_many(&other, 9000, 0); /* none, but the largest may have been so large */
+	assert_int_equal(other.n, 8);
+	assert_int_equal(other.max, 9000);
+	assert_int_equal(hist_min(&other), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(adding_many_is_adding_each, empty),
 		cmocka_unit_test_setup(empty_one_is_all_zero, empty),
 		cmocka_unit_test_setup(merging_is_adding_all, empty),
 		cmocka_unit_test_setup(middle_of_three_is_off_by_less_than_1_percent, empty),
