@@ -90,7 +90,8 @@ static void print_column(const struct probe *p, const struct field *f, bool mark
 {
 	printf(markdown ? "| %s | " : "  %-11s  ", f->name);
 	put(f->help, markdown);
-	for (unsigned int i = 0; f->kind == FIELD_FUNC && i < p->n_calls; i++)
+	/* of another probe's calls, its page has the list */
+	for (unsigned int i = 0; f->kind == FIELD_FUNC && !f->arg && i < p->n_calls; i++)
 		if (!p->calls[i].no_row)
 			printf("%s%s", i ? ", " : ": ", p->calls[i].name);
 	puts(markdown ? " |" : "");

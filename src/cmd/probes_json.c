@@ -20,7 +20,7 @@ static const char *const types[] = {
 	[FIELD_BITS] = "flags",    [FIELD_FID] = "int64",      [FIELD_FILE] = "text",     [FIELD_USTR] = "text",
 	[FIELD_STACK] = "text",    [FIELD_ABS] = "text",       [FIELD_REALPATH] = "text", [FIELD_FILEDEV] = "name",
 	[FIELD_FILETYPE] = "name", [FIELD_FILESTATE] = "name", [FIELD_REALDEV] = "name",  [FIELD_REALINO] = "uint64",
-	[FIELD_PEER] = "text",     [FIELD_SIZE] = "uint64",
+	[FIELD_PEER] = "text",     [FIELD_SIZE] = "uint64",    [FIELD_LOG2] = "text",
 };
 
 static bool is_time_ns(const struct field *f)

@@ -50,6 +50,7 @@ static const uint8_t kinds[] = {
 	[FIELD_REALDEV] = KEPT,
 	[FIELD_REALINO] = KEPT,
 	[FIELD_SIZE] = KEPT,
+	[FIELD_LOG2] = KEPT,
 };
 
 static void begin_file(void *ctx, const struct copy_file *file)

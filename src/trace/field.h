@@ -23,7 +23,7 @@ enum field_kind {
 	FIELD_COMM, /* char[16] */
 	FIELD_STR, /* char[arg], NUL-terminated when shorter */
 	FIELD_WORD, /* likewise, of a set that all machines share: no name of the user's */
-	FIELD_FUNC, /* u16: index in the probe's table of calls */
+	FIELD_FUNC, /* u16: index in the table of calls of the probe ARG, 0: the row's own */
 	FIELD_NAME, /* u32: index in NAMES */
 	FIELD_FLAGS, /* s64: bits by NAMES joined by '|', the rest in hex (shifted down by ARG), "0" when none */
 	FIELD_BITS, /* u32: those bits that NAMES has, "-" when none */
@@ -39,6 +39,7 @@ enum field_kind {
 	FIELD_REALDEV,
 	FIELD_REALINO, /* struct dlt_file_at: "-" where there is none */
 	FIELD_PEER, /* struct dlt_peer */
+	FIELD_LOG2, /* u32[arg]: element N counts values from 2^N on; as 2^N=count of those that are not 0 */
 };
 
 /* A value or bit and its name; ends with name NULL. MASK 0: VALUE is its own mask. */

@@ -164,6 +164,12 @@ void running_str(struct dlt_hdr *rec, struct dlt_segs *segs, uint64_t addr, unsi
 /* Indexed by enum dlt_probe; [0] is NULL. */
 extern const struct probe *const probes[DLT_PROBES];
 
+/* Returns the probe in whose table of calls a FIELD_FUNC of P has its index. */
+static inline const struct probe *probe_of_calls(const struct probe *p, const struct field *field)
+{
+	return field->arg ? probes[field->arg] : p;
+}
+
 /* Returns the enum dlt_probe of NAME, 0 when there is none. */
 unsigned int probe_find(const char *name);
 

@@ -333,6 +333,25 @@ static char *put_real(char *out, enum field_kind kind, const struct dlt_file_at 
 	return out;
 }
 
+/* Puts those of the N counts of values from 2^I on that are not 0, as 2^I=count; "-" for none. */
+static char *put_log2(char *out, const uint32_t *count, unsigned int n)
+{
+	char *const begin = out;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!count[i])
+			continue;
+		if (out > begin)
+			*out++ = ',';
+		out = text_put_u64(out, 1ULL << i);
+		*out++ = '=';
+		out = text_put_u64(out, count[i]);
+	}
+	if (out == begin)
+		*out++ = '-';
+	return out;
+}
+
 /* A colon and a port follow the address, which is in brackets where it has colons itself (RFC 3986). */
 static char *put_peer(char *out, const struct dlt_peer *peer)
 {
@@ -363,6 +382,7 @@ static char *put_field(char *out, const struct probe *probe, const struct field 
 {
 	const char *at = (const char *)rec + field->offset;
 	const struct dlt_file *file = (const void *)at;
+	const struct probe *calls;
 	const char *s;
 	size_t len;
 
@@ -399,8 +419,9 @@ static char *put_field(char *out, const struct probe *probe, const struct field 
 	case FIELD_WORD:
 		return text_put_str(out, at, strnlen(at, field->arg));
 	case FIELD_FUNC:
+		calls = probe_of_calls(probe, field);
 		return put_name(out,
-				*(const uint16_t *)at < probe->n_calls ? probe->calls[*(const uint16_t *)at].name : "?",
+				*(const uint16_t *)at < calls->n_calls ? calls->calls[*(const uint16_t *)at].name : "?",
 				ctx);
 	case FIELD_NAME:
 		for (const struct field_name *n = field->names; n->name; n++)
@@ -422,6 +443,8 @@ static char *put_field(char *out, const struct probe *probe, const struct field 
 		return put_real(out, field->kind, (const void *)at);
 	case FIELD_PEER:
 		return put_peer(out, (const void *)at);
+	case FIELD_LOG2:
+		return put_log2(out, (const void *)at, field->arg);
 	case FIELD_FILETYPE:
 		s = record_seg(probe, rec, field->offset + sizeof(*file), 0, &len);
 		return put_name(out, file_type(file, s, len), ctx);

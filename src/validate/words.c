@@ -14,6 +14,7 @@ bool words_have(const struct probe *p, const struct field *field, struct reader_
 {
 	uint64_t n;
 
+	p = probe_of_calls(p, field);
 	if ((v.len == 1 && (v.p[0] == '-' || v.p[0] == '?')) || (field->kind == FIELD_NAME && reader_u64(v, &n)))
 		return true;
 	for (unsigned int i = 0; field->kind == FIELD_FUNC && i < p->n_calls; i++)

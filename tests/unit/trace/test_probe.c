@@ -181,6 +181,8 @@ static size_t width_of(const struct field *f)
 		return DLT_COMM_LEN;
 	case FIELD_STR:
 		return f->arg;
+	case FIELD_LOG2:
+		return 4 * (size_t)f->arg;
 	case FIELD_FID:
 	case FIELD_FILE:
 		return sizeof(struct dlt_file_id);
@@ -215,6 +217,8 @@ static size_t alignment_of(const struct field *f)
 	case FIELD_ABS:
 	case FIELD_PEER:
 		return 2;
+	case FIELD_LOG2:
+		return 4;
 	case FIELD_FID:
 	case FIELD_FILE:
 		return 8;

@@ -216,6 +216,31 @@ static void calls_by_name_and_a_question_mark_beyond(void **state)
 	expect(FIELD(FIELD_FUNC, hdr.func), &rec, "?");
 }
 
+static void calls_of_another_probe_by_its_names(void **state)
+{
+	const struct rec rec = { .hdr.func = 0 };
+
+	expect(FIELD(FIELD_FUNC, hdr.func, .arg = DLT_vfs_rw), &rec, vfs_rw_probe.calls[0].name);
+}
+
+static void counts_by_power_of_two_without_those_of_none(void **state)
+{
+	struct {
+		struct rec rec;
+		uint32_t count[32];
+	} of = { .count = { 0 } };
+	const struct field field = {
+		.name = "X", .kind = FIELD_LOG2, .offset = sizeof(of.rec), .arg = ARRAY_SIZE(of.count)
+	};
+
+	expect(&field, &of, "-");
+	of.count[0] = 1;
+	expect(&field, &of, "1=1");
+	of.count[10] = 7;
+	of.count[31] = UINT32_MAX;
+	expect(&field, &of, "1=1,1024=7,2147483648=4294967295");
+}
+
 static void fixed_strings_may_fill_their_room(void **state)
 {
 	struct rec rec = { .hdr.comm = "sixteen bytes...", .str = "sixsix" };
@@ -698,6 +723,8 @@ int main(void)
 		cmocka_unit_test(addresses_in_hex_and_errors_in_decimal),
 		cmocka_unit_test(bits_are_those_that_have_names),
 		cmocka_unit_test(calls_by_name_and_a_question_mark_beyond),
+		cmocka_unit_test(calls_of_another_probe_by_its_names),
+		cmocka_unit_test(counts_by_power_of_two_without_those_of_none),
 		cmocka_unit_test(devices_as_major_and_minor),
 		cmocka_unit_test(dotdot_stays),
 		cmocka_unit_test(dots_and_doubled_slashes_go),

@@ -1022,7 +1022,7 @@ static bool could_be(const struct probe *p, const struct field *f, const char *t
 	case FIELD_NAME:
 		return has_name(f->names, text);
 	case FIELD_FUNC:
-		return has_call(p, text);
+		return has_call(probe_of_calls(p, f), text);
 	default:
 		return *text;
 	}
