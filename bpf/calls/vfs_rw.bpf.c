@@ -2,7 +2,7 @@
 /* Reads and writes, one record per call and side (a call between two files has an R and a W). */
 #include "cache/cache_call.bpf.h"
 #include "calls/printed.bpf.h"
-#include "calls/rw.bpf.h"
+#include "calls/rw_add.bpf.h"
 #include "net/net.bpf.h"
 
 /*
@@ -36,7 +36,10 @@ static __always_inline void rw_send(struct task_struct *task, struct dlt_call *c
 	    !(call->shape & DLT_RW_RWF && call->args[5] & RWF_NOAPPEND))
 		side.offset = appended_at(file, ret);
 	cache_touch(file, &side.id, side.f_flags, side.offset, ret, call->start_ns, call->shape & DLT_RW_WRITE);
-	rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
+	if (rw_summed(call, file, &side, extra_flags, disk_bytes_of(task, call), ret))
+		rec = NULL;
+	else
+		rec = rec_reserve(DLT_vfs_rw, sizeof(*rec), false);
 	if (rec) {
 		rw_fill(rec, &side, call->shape & DLT_RW_WRITE ? DLT_RW_W : DLT_RW_R, requested, extra_flags,
 			disk_bytes_of(task, call), ret);

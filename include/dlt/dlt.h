@@ -150,7 +150,7 @@ struct dlt_stats {
 	 */
 	__u64 overwritten;
 	__u64 refused; /* cache: pages that may or may not have been used: their chunk had no room */
-	__u64 brief; /* meta: calls without a row, which are only in sums */
+	__u64 brief; /* meta, vfs_rw: calls without a row, which are only in sums */
 	__u64 fileless; /* bio: rows of data whose file is not known, in whole or in part */
 };
 
@@ -173,7 +173,7 @@ struct dlt_shared {
 	__u32 cache_forgets; /* files that it had sums for until cells were scarce; may wrap */
 	__u64 cache_turn_ns; /* CLOCK_MONOTONIC of the last change */
 	__u32 net_sums; /* calls on sockets may be added up, as there are programs that send the sums */
-	__u32 pad;
+	__u32 rw_sums; /* likewise short reads and writes */
 };
 
 #define DLT_MAX_DISKS 32
@@ -234,6 +234,7 @@ struct dlt_watch {
 struct dlt_config {
 	struct dlt_watch watch[DLT_WATCHES]; /* LEN 0: none */
 	__u64 probes; /* bits of enum dlt_probe: those that the trace has */
+	__u64 brief_ns; /* reads and writes shorter than this that needed no disk are only in sums; 0: none */
 	__u32 n_rings;
 	__u32 ring_reserve; /* bytes of a ring that high-rate probes must leave free */
 	__u32 ring_bytes;
@@ -275,6 +276,6 @@ DLT_ASSERT_SIZE(dlt_file, 72);
 DLT_ASSERT_SIZE(dlt_call, 96);
 DLT_ASSERT_SIZE(dlt_callinfo, 4);
 DLT_ASSERT_SIZE(dlt_config,
-		52 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 16);
+		60 + 4 * DLT_MAX_DISKS + sizeof(struct dlt_type_ids) + DLT_WATCHES * sizeof(struct dlt_watch) + 16);
 
 #endif

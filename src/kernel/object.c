@@ -328,6 +328,14 @@ int object_run_fd(int prog_fd, const uint64_t *args, size_t n)
 	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : 0;
 }
 
+int object_run_on(const struct bpf_program *prog, unsigned int cpu, const uint64_t *args, size_t n)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = (uint32_t)(n * sizeof(*args)),
+		    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts) < 0 ? -errno : 0;
+}
+
 int object_each_key(const struct bpf_map *map, int (*fn)(void *ctx, const void *key), void *ctx)
 {
 	uint64_t keys[2][OBJECT_KEY_MAX / sizeof(uint64_t)];

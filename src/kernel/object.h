@@ -73,6 +73,8 @@ int object_records_of(int prog_fd, uint32_t tid, size_t size, void (*fn)(void *c
  */
 int object_run(const struct bpf_program *prog, const uint64_t *args, size_t n);
 int object_run_fd(int prog_fd, const uint64_t *args, size_t n);
+/* Likewise has CPU run it, with interrupts off; -ENXIO where that is offline. */
+int object_run_on(const struct bpf_program *prog, unsigned int cpu, const uint64_t *args, size_t n);
 
 /*
  * Call FN with each key of MAP, a hash, of at most OBJECT_KEY_MAX bytes; FN may delete it. What is wanted of the

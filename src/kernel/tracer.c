@@ -216,6 +216,7 @@ static int objects_loaded(struct tracer *tracer, const struct load *load)
 		if (probes[i]->flags & PROBE_SHOWS_WRITES && tracer->loaded >> i & 1 && !tracer->plain[i])
 			tracer->shared->writes_shown = true;
 	tracer->shared->net_sums = tracer->loaded >> DLT_sockets & 1;
+	tracer->shared->rw_sums = tracer->loaded >> DLT_vfs_rw_sums & 1;
 	return 0;
 }
 
@@ -287,6 +288,7 @@ int tracer_load(struct tracer *tracer, const struct tracer_options *options)
 		.access = options->access,
 		.access_hz = options->access_hz,
 		.meta_all = options->meta_all,
+		.brief_ns = options->brief_ns,
 	};
 	memcpy(tracer->cfg.disks, options->disks, sizeof(tracer->cfg.disks));
 	memcpy(tracer->cfg.watch, options->watch, sizeof(tracer->cfg.watch));

@@ -32,6 +32,7 @@ struct tracer_options {
 	uint8_t access; /* enum config_access */
 	uint32_t access_hz;
 	bool meta_all; /* a row for each call of meta */
+	uint64_t brief_ns; /* shorter reads and writes that needed no disk are only in sums; 0: none */
 	struct dlt_watch watch[DLT_WATCHES];
 };
 

@@ -17,6 +17,7 @@
 #include "dlt/net.h"
 #include "dlt/sockets.h"
 #include "dlt/vfs_rw.h"
+#include "dlt/vfs_rw_sums.h"
 
 #define SLOTS_MAX 65536
 #define SCRATCH_BYTES 25096 /* struct scratch of bpf/scratch.bpf.h: checked against the object's at load */
@@ -87,6 +88,8 @@ static const struct map_kind {
 				sizeof(struct dlt_meta_cell), DLT_META_CELLS, .of = DLT_meta_sums, .but = 1 },
 	[TRACER_META_NEAR] = { "dlt_meta_near", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_meta_near), 0, BPF_F_MMAPABLE,
 			       .of = DLT_meta_sums, .but = 1 },
+	[TRACER_RW_CELLS] = { "dlt_rw_cells", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct dlt_rw_cell), 0, BPF_F_MMAPABLE,
+			      .of = DLT_vfs_rw_sums, .but = 1 },
 	[TRACER_NET_CELLS] = { "dlt_net_cells", BPF_MAP_TYPE_HASH, sizeof(struct dlt_net_key),
 			       sizeof(struct dlt_net_cell), DLT_NET_CELLS, .of = DLT_net, .but = 1 },
 	[TRACER_SOCKETS] = { "dlt_sockets", BPF_MAP_TYPE_HASH, sizeof(struct dlt_file_id), sizeof(struct dlt_socket),
@@ -217,6 +220,7 @@ int tracer_maps_create(struct tracer *tracer)
 		[TRACER_CACHE_CHUNKS] = cache_chunks(),
 		[TRACER_CACHE_READS] = MIN(slots, DLT_CACHE_READS_MAX),
 		[TRACER_META_NEAR] = (uint64_t)MIN(tracer->n_cpus, DLT_META_NEAR_CPUS) * DLT_META_NEAR,
+		[TRACER_RW_CELLS] = (uint64_t)MIN(tracer->n_cpus, DLT_RW_CELL_CPUS) * DLT_RW_CELLS,
 	};
 	r = rings_begin(tracer);
 	for (enum tracer_map m = TRACER_RINGS + 1; !r && m < TRACER_MAPS; m++) {

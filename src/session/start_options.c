@@ -19,6 +19,7 @@
 #include "base/util.h"
 #include "collectors/collectors.h"
 #include "collectors/kinds.h"
+#include "dlt/vfs_rw_sums.h"
 #include "host/experiment.h"
 #include "host/machine/space.h"
 #include "host/rights/workload_user.h"
@@ -91,6 +92,19 @@ static const char *set_interval(struct option_parse *p, void *member, char *arg)
 	const char *why = option_parts(p, parts, arg, &rest);
 
 	return why || !*rest ? why : set_seconds(p, member, rest);
+}
+
+static const char *set_min_latency(struct option_parse *p, void *member, char *arg)
+{
+	struct config *cfg = p->into;
+	const char *why = option_time(p, member, arg);
+
+	if (why)
+		return why;
+	cfg->meant &= ~PROBE_BIT(DLT_vfs_rw_sums);
+	if (cfg->min_latency_ns)
+		cfg->meant |= PROBE_BIT(DLT_vfs_rw_sums);
+	return cfg->min_latency_ns <= DLT_RW_BRIEF_MAX_NS ? NULL : "more than 1 s";
 }
 
 static const char *set_pack(struct option_parse *p, void *member, char *arg)
@@ -319,6 +333,8 @@ const struct option_row start_options[] = {
 	  START_IN_CONFIG | START_LIST | START_BY_SERVICE },
 	{ "interval", 0, "S[,cpu=T]", "Seconds between samples (1), and of single CPUs", set_interval, TO(interval_ns),
 	  START_IN_CONFIG | START_BY_SERVICE },
+	{ "min-latency", 0, "T", "Sum up shorter reads and writes without a disk", set_min_latency, TO(min_latency_ns),
+	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-args", 0, NULL, "Leave arguments out of pids.out, manifest.json", option_true, TO(no_args),
 	  START_IN_CONFIG | START_BY_SERVICE },
 	{ "no-net-names", 0, NULL, "Do not look for the names of peers of sockets", option_true, TO(no_net_names),
@@ -440,6 +456,12 @@ static const char *check(const struct config *cfg)
 		  "--keep sums writes no rows, so there is nothing for --compress and --rotate" },
 		{ sums, !alloc && !(cfg->probes >> DLT_access & 1) && !maps_named,
 		  "--keep sums writes no rows, so there is nothing for alloc, access and bio_map" },
+		{ cfg->min_latency_ns, cfg->probes >> DLT_vfs_rw & 1,
+		  "--min-latency is about reads and writes, which --probes leaves out" },
+		{ cfg->min_latency_ns, !cfg->comm.n && !cfg->exclude_comm.n,
+		  "--min-latency sums up by process, and --comm is about threads: give one of them" },
+		{ cfg->probes >> DLT_vfs_rw_sums & 1, cfg->min_latency_ns,
+		  "vfs_rw_sums has the calls that --min-latency leaves without rows: give both" },
 		{ cfg->keep_bytes, cfg->rotate_bytes <= cfg->keep_bytes,
 		  "--keep is less than --rotate: not one segment could be kept" },
 	};

@@ -124,6 +124,7 @@ static int load(struct session *session)
 		.access = (uint8_t)cfg->access,
 		.access_hz = cfg->access_hz,
 		.meta_all = cfg->probes_named >> DLT_meta & 1,
+		.brief_ns = cfg->min_latency_ns,
 		.may_lack = cfg->best_effort ? PROBE_ALL : cfg->may_lack,
 		.owned = session->targets.owned,
 		.owner = session->targets.owner.uid,

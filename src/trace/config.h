@@ -64,6 +64,7 @@ struct config {
 	uint64_t cpu_each_ns; /* between rows of single CPUs; 0: default */
 	uint64_t buffer_bytes; /* all rings; 0: default */
 	uint64_t min_free_bytes; /* SPACE_DEFAULT: see space.h */
+	uint64_t min_latency_ns; /* of reads and writes that have rows without having needed a disk; 0: of all */
 
 	enum pack pack; /* --compress; PACK_NONE: off */
 	uint64_t rotate_bytes, rotate_ns; /* 0: not by size, not by time */

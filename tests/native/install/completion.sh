@@ -44,8 +44,8 @@ offers '' dltraced no-such-command ''
 selectable=$("$DLT" probes --markdown | awk '/^### .*\.out/ { p = $2; getline; getline
 	if (!/not for --probes/) print substr(p, 1, length(p) - 4) }')
 offers "$selectable" dltraced start --probes ''
-offers vfs_rw dltraced start --probes = vf
-offers open,-vfs_rw dltraced start -P open,-v
+offers waits dltraced start --probes = wai
+offers open,-waits dltraced start -P open,-wai
 offers cpu,disk dltraced start --collectors = cpu,d
 offers $'auto\nfentry\nkprobe\ntracepoint' dltraced start --backend ''
 offers $'gzip\nzstd' dltraced start --compress =
@@ -84,6 +84,6 @@ join
 tab() { equal "'$1' and TAB" "$(python3 -B "$here/checks/tab.py" "$completion" "$DLT" "$1")" "$2"; }
 tab 'dltraced pro' 'dltraced probes'
 tab 'dltraced start --backend=trace' 'dltraced start --backend=tracepoint'
-tab 'dltraced start --probes open,vf' 'dltraced start --probes open,vfs_rw'
+tab 'dltraced start --probes open,wai' 'dltraced start --probes open,waits'
 tab 'dltraced start --workl' 'dltraced start --workload='
 tab 'dltraced report tra' 'dltraced report tra ces/'

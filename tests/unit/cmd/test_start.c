@@ -250,6 +250,25 @@ static void lines_are_kept_of_a_target_whose_writes_are_traced(void **state)
 	refuse(ARGS("--phase", "(=x", "--", "x"), "'(=x'");
 }
 
+static void brief_calls_need_reads_and_writes_and_no_threads(void **state)
+{
+	const probe_mask sums = PROBE_BIT(DLT_vfs_rw_sums);
+
+	accept(ARGS("--", "x"));
+	assert_true(!cfg.min_latency_ns && !(cfg.probes & sums));
+	accept(ARGS("--min-latency", "100us", "-P", "vfs_rw,open", "--", "x"));
+	assert_int_equal(cfg.min_latency_ns, 100000);
+	assert_true(cfg.probes & sums);
+	accept(ARGS("--min-latency", "1s", "--all"));
+	assert_int_equal(cfg.min_latency_ns, 1000000000);
+	accept(ARGS("--min-latency", "1ms", "--min-latency", "0", "--", "x"));
+	assert_true(!cfg.min_latency_ns && !(cfg.probes & sums));
+	refuse(ARGS("--min-latency", "1ms", "-P", "open", "--", "x"), "which --probes leaves out");
+	refuse(ARGS("--min-latency", "1ms", "--comm", "x*", "--", "x"), "give one of them");
+	refuse(ARGS("--min-latency", "1ms", "--comm", "!x*", "--", "x"), "give one of them");
+	refuse(ARGS("-P", "+vfs_rw_sums", "--", "x"), "give both");
+}
+
 static void flags_reach_the_config(void **state)
 {
 	accept(ARGS("--wait-all", "--drop-caches", "--log", "--best-effort", "--force", "--no-args", "--", "x"));
@@ -352,6 +371,8 @@ static void bad_values_are_named(void **state)
 		{ "--keep", "1h", "not a size" },
 		{ "--linger", "", "empty" },
 		{ "--min-free", "2 G", "not a size" },
+		{ "--min-latency", "1.1s", "more than 1 s" },
+		{ "--min-latency", "1ns", "not a time" },
 		{ "--output", "", "empty" },
 		{ "--output", "a/%z", "% stands before h, j, n, e" },
 		{ "--output", "100%", "% stands before h, j, n, e" },
@@ -726,6 +747,7 @@ int main(void)
 		cmocka_unit_test(scheduling_is_summed_up_for_a_target),
 		cmocka_unit_test(requested_scheduling_is_not_optional),
 		cmocka_unit_test(lines_are_kept_of_a_target_whose_writes_are_traced),
+		cmocka_unit_test(brief_calls_need_reads_and_writes_and_no_threads),
 		cmocka_unit_test(flags_reach_the_config),
 		cmocka_unit_test(a_folder_may_have_an_archive_beside_it),
 		cmocka_unit_test(gone_options_name_the_new_ones),
