@@ -237,7 +237,8 @@ static bool count_of(const struct copy *copy, const char *key, uint64_t *n)
 		*n = of->late;
 	else if (!strcmp(key, "unsure"))
 		*n = MIN(copy->probe->unsure, of->rows);
-	else if (strcmp(key, "dropped_bytes") && strcmp(key, "summed") && strcmp(key, "filtered"))
+	else if (strcmp(key, "dropped_bytes") && strcmp(key, "summed") && strcmp(key, "brief") &&
+		 strcmp(key, "filtered"))
 		return false;
 	return true;
 }

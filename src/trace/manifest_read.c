@@ -93,6 +93,7 @@ static const struct json_member top_facts[] = {
 
 static const struct json_member probe_facts[] = {
 	JSON_MEMBER("backend", JSON_TEXT, manifest_probe, backend),
+	JSON_MEMBER("brief", JSON_U64, manifest_probe, brief),
 	JSON_MEMBER("bytes", JSON_U64, manifest_probe, bytes),
 	JSON_MEMBER("calls", JSON_U64, manifest_probe, calls),
 	JSON_MEMBER("dropped", JSON_U64, manifest_probe, dropped),

@@ -23,7 +23,7 @@ struct manifest_probe {
 	char why[512]; /* not traced, where BACKEND is "none" */
 	uint64_t lost_by[LOSSES]; /* of LOST, where the trace counts its reasons */
 	uint64_t calls, rows, lost, late, unmatched, unseen, unread, lines, refused, overwritten, filtered, bytes,
-		dropped, dropped_bytes, summed, unsure;
+		dropped, dropped_bytes, summed, brief, unsure;
 };
 
 struct manifest_collector {

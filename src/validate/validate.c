@@ -68,6 +68,8 @@ struct file {
 	const struct field *field[READER_COLUMNS_MAX]; /* of a column of words; else NULL */
 	unsigned int time, timestamp, refers[REFERENCES]; /* columns; 0: none */
 	bool whole; /* the file of a whole trace, of which the folder is a part */
+	unsigned int count; /* column of vfs_rw_sums.out, which has all calls that vfs_rw.out has no row of; else 0 */
+	uint64_t counted; /* its sum */
 	uint64_t last_ns, earlier, late; /* latest TIMESTAMP; rows before that; how many the manifest has */
 	size_t segment; /* of the last row */
 	uint64_t before, line; /* rows before that segment, damaged ones too; the line to name in a problem */
@@ -142,7 +144,7 @@ static void check_times(struct validate *validate, struct file *file, const stru
 
 static void check_row(struct validate *validate, struct file *file, const struct reader_row *row)
 {
-	uint64_t id;
+	uint64_t id, n;
 
 	for (unsigned int i = 1; i <= file->r.n_columns; i++) {
 		const struct reader_field field = reader_field(row, i);
@@ -157,6 +159,7 @@ static void check_row(struct validate *validate, struct file *file, const struct
 			add(validate, file, PROBLEM_WORD);
 		}
 	}
+	file->counted += reader_u64(reader_field(row, file->count), &n) ? n : 0;
 	check_times(validate, file, row);
 	for (size_t i = 0; i < REFERENCES; i++)
 		if (file->refers[i] && reader_u64(reader_field(row, file->refers[i]), &id) &&
@@ -189,6 +192,7 @@ static void check_header(struct validate *validate, struct file *file)
 	file->line = 2;
 	file->timestamp = reader_column(&file->r, "TIMESTAMP");
 	file->time = reader_column(&file->r, "TIME");
+	file->count = file->probe == &vfs_rw_sums_probe ? reader_column(&file->r, "COUNT") : 0;
 	/* not of a collector: it has the tool's columns, and none if the tool printed no sample */
 	if (file->probe && (!file->timestamp || !in_order || known != file->r.n_columns))
 		add(validate, file, PROBLEM_COLUMNS);
@@ -228,6 +232,14 @@ static bool adds_up(const struct manifest_probe *p, const struct probe *probe)
 	return all == p->calls || (all > p->calls && (p->lost || probe->flags & PROBE_MORE_ROWS));
 }
 
+/* Whether F's sums have each call that vfs_rw counts as one without a row. A part of a trace has a part of them. */
+static bool has_all_brief(const struct validate *v, const struct file *f, const struct manifest_counts *c)
+{
+	const struct manifest_probe *of = manifest_probe(&v->m, vfs_rw_probe.name);
+
+	return !f->count || !of || c->lost || c->dropped || v->m.cut_begin_ns || f->counted == of->brief;
+}
+
 static void check_counts(struct validate *validate, struct file *file, int error)
 {
 	const struct manifest_counts c = manifest_counts_of(&validate->m, file->name);
@@ -247,6 +259,8 @@ static void check_counts(struct validate *validate, struct file *file, int error
 	if (validate->m.complete) {
 		problems_add(&validate->problems, PROBLEM_ROWS, name, 0,
 			     file->r.rows != c.rows - MIN(c.rows, c.dropped));
+		problems_add(&validate->problems, PROBLEM_CALLS, name, 0,
+			     readable && !has_all_brief(validate, file, &c));
 		problems_add(&validate->problems, PROBLEM_BYTES, name, 0,
 			     readable && file->r.n_segments && c.bytes &&
 				     plain_bytes(&file->r) != c.bytes - MIN(c.bytes, c.dropped_bytes));

@@ -50,6 +50,43 @@ static void rows_refer_to_sites_that_exist(void **state)
 	assert_null(strstr(lost, "SITE"));
 }
 
+static char *printed_of_sums(const char *brief, const char *lost)
+{
+	autofree char *dir = tree_path("t");
+	autofree char *manifest =
+		util_fmt("{ \"tool\": \"dltraced\", \"version\": \"0.1.0\", \"complete\": true, \"probes\": [ "
+			 "{ \"name\": \"vfs_rw\", \"rows\": 0, \"brief\": %s }, { \"name\": \"vfs_rw_sums\", "
+			 "\"rows\": 2, \"lost\": %s, \"lost_by\": { \"buffer\": %s } } ] }",
+			 brief, lost, lost);
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	tree_put("t/manifest.json", manifest);
+	tree_put("t/vfs_rw.out", "# dltraced vfs_rw 1\nTIMESTAMP\tTIME\tPID\tTID\tCOMM\tRW\tFUNC\tLAT_NS\tREQUESTED\t"
+				 "RETURNED\tOFFSET\tDISK_BYTES\tFD\tFLAGS\tFID\tFILE\n");
+	tree_put("t/vfs_rw_sums.out",
+		 "# dltraced vfs_rw_sums 1\nTIMESTAMP\tTIME\tPID\tCOMM\tRW\tFUNC\tSPAN_NS\tCOUNT\tEMPTY\tBYTES\t"
+		 "TIME_NS\tMAX_NS\tTIMES\tFID\tFILE\n"
+		 "20\t1970-01-01T00:00:00.000000020Z\t7\tpython\tR\tread\t9\t7\t0\t7\t70\t10\t8=7\t-\t-\n"
+		 "21\t1970-01-01T00:00:00.000000021Z\t7\tpython\tR\tread\t9\t5\t0\t7\t70\t10\t8=5\t-\t-\n");
+	out = open_memstream(&text, &len);
+	assert_non_null(out);
+	assert_true(validate_run(dir, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void sums_have_the_calls_without_rows(void **state)
+{
+	autofree char *good = printed_of_sums("12", "0"), *bad = printed_of_sums("13", "0");
+	autofree char *lost = printed_of_sums("13", "1");
+
+	assert_non_null(strstr(good, ": valid: "));
+	assert_non_null(strstr(bad, "/vfs_rw_sums.out: the manifest's calls are not its rows, sums"));
+	assert_null(strstr(lost, "the manifest's calls"));
+}
+
 /* The name of a folder is what somebody gave it, and this goes to a terminal. */
 static void names_do_not_control_the_terminal(void **state)
 {
@@ -73,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(names_do_not_control_the_terminal),
 		IN_TREE(rows_refer_to_sites_that_exist),
+		IN_TREE(sums_have_the_calls_without_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
