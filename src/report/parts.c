@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/brief.h"
 #include "report/cpu/load.h"
 #include "report/disk/cache.h"
 #include "report/disk/causes.h"
@@ -190,6 +191,7 @@ const struct report_part *const report_parts[] = {
 	&report_faults_part,
 	&report_cache_part,
 	&report_meta_part,
+	&report_brief_part,
 	&report_syscalls_part,
 	&report_cgroups_part,
 	&report_allocs_part,

@@ -6,6 +6,7 @@
 #include "report/rows.h"
 
 #include "base/util.h"
+#include "report/brief.h"
 #include "report/cpu/load.h"
 #include "report/disk/causes.h"
 #include "report/failed/failures.h"
@@ -462,6 +463,8 @@ int report_read(struct report *report, enum report_kind kind, struct scan_taker 
 	report->present[kind] = true;
 	if (report->datasets)
 		report_datasets_before(report, kind);
+	if (kind == REPORT_VFS_RW)
+		report_brief_read(report);
 	res = s.file->error = read_rows(&s, also);
 	if (report->datasets)
 		report_datasets_after(report, kind);

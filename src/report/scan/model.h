@@ -296,6 +296,9 @@ struct report {
 	struct report_type_sum {
 		uint64_t rows, bytes, time_ns;
 	} by_type[REPORT_TYPES][2]; /* of vfs_rw, R and W */
+	struct report_brief {
+		uint64_t calls, bytes;
+	} brief[2]; /* of these, R and W that have no rows: see brief.h */
 	struct report_source_sum {
 		uint64_t calls, bytes, disk_bytes;
 		uint64_t disk_calls; /* calls that made the kernel read from the disk */

@@ -83,7 +83,7 @@ void scan_folder_free(struct scan_folder *f)
 /* Whether rows of NAME.out are sums of the SPAN_NS before their TIMESTAMP. */
 static bool is_spread(const char *name)
 {
-	return strcmp(name, "sched") == 0;
+	return strcmp(name, "sched") == 0 || strcmp(name, "vfs_rw_sums") == 0;
 }
 
 struct scan_file *scan_file(struct scan_folder *folder, const char *name)

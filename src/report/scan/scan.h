@@ -29,7 +29,7 @@ enum column {
 _Static_assert(SCAN_AHEAD <= READER_ROWS_MAX, "the numbers of a column are read at once");
 
 /* The files of a trace folder; a file stays open from its first use to the end. */
-#define SCAN_FILES_MAX 40
+#define SCAN_FILES_MAX 48
 struct scan_folder {
 	int dirfd; /* the caller's */
 	struct window window; /* of whose rows are read; all zero: all */
