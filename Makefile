@@ -441,8 +441,8 @@ $(B)/bench/hooks: tests/bench/hooks.c $(B)/bench/hooks.skel.h
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory $(ALL_CPUS) all workloads
-	$(Q)for part in $(or $(BENCH),bench brief micro switches disk identity job alloc regions sizes fixed); do \
-		page=performance; [ $$part != reading ] || page=report-speed; \
+	$(Q)for part in $(or $(BENCH),bench brief min_latency micro switches disk identity job alloc regions sizes fixed); do \
+		page=performance; case $$part in reading|sizes) page=report-speed ;; esac; \
 		BENCH=$$part tests/bench/run $(if $(ROUNDS),-r $(ROUNDS),-p "$(CURDIR)/docs/$$page.md") || exit; \
 	done
 

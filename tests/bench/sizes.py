@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """sizes: the bytes that a call takes in a trace, in each form of it, beside DFTracer's own trace of the same job, as a part of
-docs/performance.md.
+docs/report-speed.md.
 
 sizes [-r ROUNDS] [-n READS] [-p PAGE]
 

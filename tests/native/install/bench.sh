@@ -38,6 +38,10 @@ BENCH=access "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?:
 BENCH=identity "$here/../bench/run" -r 1 -n 200 >tables 2>err || fail "status $?: $(cat tables err)"
 grep -q '^| names | tmpfs |' tables || fail "no figures: $(cat tables err)"
 
+# what a read without a row costs: there are sums in place of rows
+BENCH=min_latency "$here/../bench/run" -r 1 -n 20000 >tables 2>err || fail "status $?: $(cat tables err)"
+[ "$(grep -c '^| dltraced' tables)" = 2 ] || fail "$(cat tables)"
+
 # the sizes of a row: each form that can be had here
 BENCH=sizes "$here/../bench/run" -r 1 -n 2000 >tables 2>err || fail "status $?: $(cat tables err)"
 awk -F ' *[|] *' '$2 == "text" { text = $3 + 0 } $2 ~ /zstd/ { zstd = $3 + 0 } $2 ~ /pfw`/ { pfw = $3 + 0 }
