@@ -69,6 +69,20 @@ try:  # past the page cache; some file systems refuse it
 except OSError:
     want.pop(("direct", "W"), None)
 
+def disk_bytes():
+    """Returns what this process has had read from disks, as the kernel counts it."""
+    with open("/proc/self/io", encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("read_bytes:"))
+
+
+fd = make("cold")  # a read that needs the disk, where there is one, has a row however short it is
+os.write(fd, b"x" * 65536)
+os.fsync(fd)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+before = disk_bytes()
+n = len(os.pread(fd, 4096, 8192))
+moved("cold", "R", n, "rows" if disk_bytes() > before else "sums")
+
 source, copy = os.open("cached", os.O_RDONLY), make("copy")  # calls between two files have rows
 for _ in range(10):
     n = os.sendfile(copy, source, 0, 100)
@@ -123,6 +137,13 @@ equal "lives of a name" "$({
 [ -z "$slow" ] || exit 0 # the rest does not depend on the kernel
 trace --min-latency 20us -- "$W/calls" -t 2 -f 1 -n 20 -T tally dir >pids || fail "20us: status $?"
 check vfs_rw_sums 20000 tally tally pids dir some
+
+# requests to a ring have rows, whatever they took
+mkdir dir try
+if "$W/aio" -n 0 -T tally overflow try >&2; then
+	trace --min-latency 1s -- "$W/aio" -T tally uring "$PWD/dir" || fail "io_uring: status $?"
+	check requests tally io_uring
+fi
 
 totals() {
 	"$DLT" report --json "$t" | python3 -c 'import json, sys

@@ -1,0 +1,11 @@
+test_validate.o: tests/unit/validate/test_validate.c \
+  src/validate/validate.h tests/unit/validate/../tree.h src/base/util.h \
+  tests/unit/temp.h
+
+src/validate/validate.h:
+
+tests/unit/validate/../tree.h:
+
+src/base/util.h:
+
+tests/unit/temp.h:
