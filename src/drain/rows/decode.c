@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/util.h"
+#include "dlt/vfs_rw_sums.h"
 #include "drain/rows/live.h"
 #include "drain/rows/metrics.h"
 #include "drain/rows/stage.h"
@@ -155,6 +156,16 @@ static __attribute__((noinline)) void observe(struct decode *d, unsigned int pro
 		metrics_row(d->metrics, probe, rec);
 	if (d->lives)
 		lives_row(d->lives, probe, rec, d->ctx.files);
+}
+
+void decode_rw_sums(struct decode *d, const struct dlt_vfs_rw_sums *rec)
+{
+	decode_file_used(d, &rec->hdr, &rec->id);
+	if (d->metrics)
+		metrics_sums(d->metrics, rec);
+	if (d->lives)
+		lives_sums(d->lives, rec, d->ctx.files);
+	decode_row(d, DLT_vfs_rw_sums, &rec->hdr);
 }
 
 void decode_row(struct decode *decode, unsigned int probe, const struct dlt_hdr *rec)

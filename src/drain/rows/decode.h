@@ -23,6 +23,7 @@
 
 struct dlt_call;
 struct dlt_pids;
+struct dlt_vfs_rw_sums;
 struct drain_stage;
 struct file_entry;
 struct lives;
@@ -85,6 +86,8 @@ void decode_record(struct decode *decode, const void *rec, uint32_t len);
 
 /* For probes' decode hooks: write REC as a row of PROBE, if that file is written. */
 void decode_row(struct decode *decode, unsigned int probe, const struct dlt_hdr *rec);
+/* Likewise the sums of calls that have no rows in vfs_rw.out, which live views and metrics count, too. */
+void decode_rw_sums(struct decode *d, const struct dlt_vfs_rw_sums *rec);
 
 /*
  * FILE has the path in segment SEG (LEN bytes): learn it, and write a row of files.out when it is new or

@@ -12,6 +12,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
+#include "dlt/vfs_rw_sums.h"
 #include "drain/rows/live_regions.h"
 #include "kernel/tracer.h"
 #include "stats/table.h"
@@ -158,6 +159,40 @@ void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, 
 		p->sum.pid = rec->tgid;
 		memcpy(p->sum.comm, rec->comm, sizeof(p->sum.comm));
 		add(p, &it);
+	}
+}
+
+static void add_sums(struct live_process *process, const struct dlt_vfs_rw_sums *rec, bool file)
+{
+	struct live_sum *sum = &process->sum;
+
+	sum->calls += rec->sum.count;
+	if (rec->dir == DLT_RW_W) {
+		sum->written_bytes += rec->sum.bytes;
+	} else {
+		sum->read_bytes += rec->sum.bytes;
+		sum->reads += file ? rec->sum.count - rec->sum.empty : 0;
+	}
+	sum->lat_ns += rec->sum.ns;
+	sum->max_lat_ns = MAX(sum->max_lat_ns, rec->sum.max_ns);
+	for (unsigned int i = 0; i < DLT_RW_BUCKETS; i++)
+		process->hist[bucket_of((1ULL << i) + (1ULL << i) / 2)] += rec->sum.bucket[i];
+}
+
+void lives_sums(struct lives *ls, const struct dlt_vfs_rw_sums *rec, struct files *files)
+{
+	const struct file_entry *entry = files ? files_find(files, &rec->id) : NULL;
+
+	for (unsigned int i = 0; i < ls->n; i++) {
+		struct live *l = ls->on[i];
+		struct live_process *p = table_get(&l->processes, rec->hdr.tgid);
+
+		add_sums(&l->all, rec, entry);
+		if (!p)
+			continue;
+		p->sum.pid = rec->hdr.tgid;
+		memcpy(p->sum.comm, rec->hdr.comm, sizeof(p->sum.comm));
+		add_sums(p, rec, entry);
 	}
 }
 

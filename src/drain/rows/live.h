@@ -15,6 +15,7 @@
 #include "dltraced.h"
 #include "stats/table.h"
 
+struct dlt_vfs_rw_sums;
 struct files;
 struct live_regions;
 struct tracer;
@@ -124,6 +125,8 @@ int lives_add(struct lives *ls, struct live *live);
 
 /* One row of PROBE. FILES: gives the type of a file. */
 void lives_row(struct lives *ls, unsigned int probe, const struct dlt_hdr *rec, struct files *files);
+/* Likewise calls of vfs_rw that have no rows, all on one regular file. */
+void lives_sums(struct lives *ls, const struct dlt_vfs_rw_sums *rec, struct files *files);
 
 /*
  * Each round: accept new clients, release leaving ones, fill the views that are due at NOW_NS; END: all

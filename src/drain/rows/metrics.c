@@ -10,6 +10,7 @@
 #include "dlt/mmap.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
+#include "dlt/vfs_rw_sums.h"
 #include "drain/rows/counts.h"
 #include "drain/rows/failed_calls.h"
 #include "drain/rows/rollup.h"
@@ -28,7 +29,7 @@ static const char *const op_names[METRICS_OPS] = {
 
 /* --- drain ----------------------------------------------------------------------------------------- */
 
-static void hist_count(struct metrics_hist *hist, uint64_t ns)
+static unsigned int bucket_of(uint64_t ns)
 {
 	unsigned int low = 0, high = METRICS_BOUNDS;
 
@@ -40,7 +41,12 @@ static void hist_count(struct metrics_hist *hist, uint64_t ns)
 		else
 			low = mid + 1;
 	}
-	util_count(&hist->n[low], 1);
+	return low;
+}
+
+static void hist_count(struct metrics_hist *hist, uint64_t ns)
+{
+	util_count(&hist->n[bucket_of(ns)], 1);
 	util_count(&hist->sum_ns, ns);
 }
 
@@ -88,6 +94,16 @@ void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *re
 		disk_row(m, (const void *)rec);
 	else if (probe == DLT_vfs_rw)
 		rw_row(m, (const void *)rec);
+}
+
+void metrics_sums(struct metrics *m, const struct dlt_vfs_rw_sums *rec)
+{
+	struct metrics_hist *hist = &m->calls[DLT_vfs_rw];
+
+	for (unsigned int i = 0; i < DLT_RW_BUCKETS; i++)
+		util_count(&hist->n[bucket_of((1ULL << i) + (1ULL << i) / 2)], rec->sum.bucket[i]);
+	util_count(&hist->sum_ns, rec->sum.ns);
+	util_count(rec->dir == DLT_RW_R ? &m->read_bytes : &m->written_bytes, rec->sum.bytes);
 }
 
 /* --- control plane --------------------------------------------------------------------------------- */

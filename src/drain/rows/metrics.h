@@ -15,6 +15,7 @@
 #include "trace/probe_mask.h"
 
 struct counts;
+struct dlt_vfs_rw_sums;
 struct failed_calls;
 
 #define METRICS_BOUNDS 25 /* 1 us to 100 s, in steps of 2 to 2.5 */
@@ -36,7 +37,7 @@ struct metrics_disk {
 /* All zero is nothing counted. */
 struct metrics {
 	struct metrics_hist calls[DLT_PROBES];
-	uint64_t read_bytes, written_bytes; /* by rows of vfs_rw */
+	uint64_t read_bytes, written_bytes; /* by rows of vfs_rw, and its calls without rows */
 	uint64_t fetched_bytes; /* DISK_BYTES of them */
 	struct metrics_disk disks[METRICS_DISKS_MAX];
 	unsigned int n_disks; /* released: those below are named */
@@ -44,6 +45,8 @@ struct metrics {
 
 /* Drain: one row of PROBE. Rows of files and mappings from before the trace are not calls. */
 void metrics_row(struct metrics *m, unsigned int probe, const struct dlt_hdr *rec);
+/* Likewise calls of vfs_rw that have no rows. The latency of each is the middle of its bucket. */
+void metrics_sums(struct metrics *m, const struct dlt_vfs_rw_sums *rec);
 
 /* The state of a trace at one moment. */
 struct metrics_now {

@@ -52,10 +52,7 @@ static int vfs_rw_sums_open(struct probe_object *object, const struct dlt_config
 
 static void decode(struct decode *d, const struct dlt_hdr *hdr)
 {
-	const struct dlt_vfs_rw_sums *rec = (const void *)hdr;
-
-	decode_file_used(d, hdr, &rec->id);
-	decode_row(d, DLT_vfs_rw_sums, hdr);
+	decode_rw_sums(d, (const void *)hdr);
 }
 
 /* What a CPU has that is offline waits for the end, when any CPU may send it, as nobody adds to it. */

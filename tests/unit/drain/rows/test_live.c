@@ -21,6 +21,7 @@
 #include "dlt/regions.h"
 #include "dlt/sync.h"
 #include "dlt/vfs_rw.h"
+#include "dlt/vfs_rw_sums.h"
 #include "drain/rows/decode.h"
 #include "kernel/syscalls.h"
 #include "trace/files.h"
@@ -122,6 +123,39 @@ static void sums_are_those_of_the_rows(void **state)
 	assert_int_equal(v->sums[1].max_lat_ns, 300);
 	assert_int_equal(v->all.calls, 7);
 	assert_int_equal(v->all.read_bytes, 5101);
+}
+
+/* Calls that are only in sums count as their rows would. */
+static void sums_count_as_rows(void **state)
+{
+	struct live *l = come(10);
+	const struct live_view *v = &l->view;
+	const struct dlt_vfs_rw_sums sums = {
+		.hdr = { .tgid = 7, .comm = "worker", .probe = DLT_vfs_rw_sums },
+		.id = regular,
+		.sum = { .count = 99,
+			 .empty = 9,
+			 .bytes = 900,
+			 .ns = 99 * 700,
+			 .max_ns = 1000,
+			 .bucket = { [9] = 99 } },
+		.dir = DLT_RW_R,
+	};
+
+	lives_sums(&lives, &sums, files);
+	row(7, 5000, regular, DLT_RW_W, 10, 0);
+	lives_turn(&lives, SECOND + SECOND / 2, false, files, NULL, NULL);
+	lives_turn(&lives, 2 * SECOND, false, files, NULL, NULL);
+	assert_int_equal(v->all.calls, 100);
+	assert_int_equal(v->all.read_bytes, 900);
+	assert_int_equal(v->all.written_bytes, 10);
+	assert_int_equal(v->all.reads, 90);
+	assert_int_equal(v->all.disk_reads, 0);
+	assert_int_equal(v->all.lat_ns, 99 * 700 + 5000);
+	assert_int_equal(v->all.max_lat_ns, 5000);
+	assert_int_equal(v->n, 1);
+	assert_int_equal(v->sums[0].calls, 100);
+	assert_in_range(v->sums[0].p99_ns, 512, 1023);
 }
 
 static void what_is_not_taken_is_not_lost(void **state)
@@ -252,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sums_are_those_of_the_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sums_count_as_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_taken_is_not_lost, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_percentile_is_within_an_eighth, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(thousands_of_processes_are_bounded, set_up, tear_down),

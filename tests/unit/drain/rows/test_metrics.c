@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "dlt/open.h"
 #include "dlt/vfs_rw.h"
+#include "dlt/vfs_rw_sums.h"
 #include "drain/rows/counts.h"
 #include "drain/rows/failed_calls.h"
 #include "session/state.h"
@@ -98,6 +99,28 @@ static void a_bound_belongs_to_its_bucket(void **state)
 	has("dltraced_operation_latency_seconds_count{trace=\"t\",experiment=\"e\",probe=\"vfs_rw\"} 5\n");
 	has("dltraced_read_bytes_total{trace=\"t\",experiment=\"e\"} 7\n");
 	has("dltraced_fetched_bytes_total{trace=\"t\",experiment=\"e\"} 8\n");
+}
+
+/* Calls that are only in sums count with the rows, each with the middle of its bucket. */
+static void sums_count_with_the_rows(void **state)
+{
+	const struct dlt_vfs_rw_sums rec = {
+		.hdr.probe = DLT_vfs_rw_sums,
+		.sum = { .count = 5, .bytes = 300, .ns = 7001, .bucket = { [9] = 3, [10] = 2 } },
+		.dir = DLT_RW_R,
+	};
+	struct dlt_vfs_rw_sums written = rec;
+
+	written.dir = DLT_RW_W;
+	read_row(1000, 2, 0);
+	metrics_sums(&m, &rec);
+	metrics_sums(&m, &written);
+	put("t", "e");
+	has(",probe=\"vfs_rw\",le=\"1e-06\"} 7\n");
+	has(",probe=\"vfs_rw\",le=\"2.5e-06\"} 11\n");
+	has("dltraced_operation_latency_seconds_sum{trace=\"t\",experiment=\"e\",probe=\"vfs_rw\"} 0.000015002\n");
+	has("dltraced_read_bytes_total{trace=\"t\",experiment=\"e\"} 302\n");
+	has("dltraced_written_bytes_total{trace=\"t\",experiment=\"e\"} 300\n");
 }
 
 /* By the errors that the table has; a search, an address above the errors and a call without a result are none. */
@@ -226,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_bound_belongs_to_its_bucket, clear),
 		cmocka_unit_test_setup(failed_calls_have_their_errors, clear),
+		cmocka_unit_test_setup(sums_count_with_the_rows, clear),
 		cmocka_unit_test_setup(descriptors_open_before_are_no_calls, clear),
 		cmocka_unit_test_setup(names_cannot_forge_a_series, clear),
 		cmocka_unit_test_setup(disks_are_kept_apart_up_to_a_number, clear),
