@@ -11,9 +11,10 @@ const struct loss_kind loss_kinds[LOSSES] = {
 					  "fewer processes)" },
 	[LOSS_UNSEEN] = { "unseen", "the kernel did not report when they began or ended (no option changes that)" },
 	[LOSS_SKIPPED] = { "skipped", "the kernel skipped runs of dltraced's hooks (no option changes that)" },
-	[LOSS_DISK] = { "disk", "the disk was full, refused them, or had less than --min-free left (choose another one "
-				"with -o)" },
-	[LOSS_STALLED] = { "stalled", "the disk did not answer when the trace ended (choose another one with -o)" },
+	/* a trace of the service has its folder by a key of the config, and not by -o */
+	[LOSS_DISK] = { "disk", "the disk was full, refused them, or had less than --min-free left (put the trace on "
+				"another disk)" },
+	[LOSS_STALLED] = { "stalled", "the disk did not answer when the trace ended (put the trace on another disk)" },
 	[LOSS_UNMATCHED] = { "unmatched",
 			     "they were seen but not written, for an unknown reason (please report this)" },
 };

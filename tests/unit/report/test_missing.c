@@ -189,7 +189,7 @@ static void each_loss_has_its_reason(void **state)
 			    "(use a larger --buffer)");
 	assert_string_equal(r->missing.reason[2].text,
 			    "2 of 10 calls (2 vfs_rw) were lost while tracing: the disk was full, refused "
-			    "them, or had less than --min-free left (choose another one with -o)");
+			    "them, or had less than --min-free left (put the trace on another disk)");
 	assert_string_equal(r->missing.reason[3].text,
 			    "1 of 10 calls (1 vfs_rw) was not recorded: the kernel did not report the "
 			    "beginning or the end");

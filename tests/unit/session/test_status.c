@@ -76,7 +76,7 @@ static void several_reasons_have_their_numbers(void **state)
 	assert_non_null(strstr(
 		message,
 		"warning: 32 rows lost so far: the ring buffers were full (use a larger --buffer) [2]; "
-		"the disk was full, refused them, or had less than --min-free left (choose another one with -o) [30]\n"));
+		"the disk was full, refused them, or had less than --min-free left (put the trace on another disk) [30]\n"));
 }
 
 /* A trace of the service's config has keys there, and no options. */

@@ -21,7 +21,7 @@ static void reasons_are_listed_with_their_counts_where_there_are_several(void **
 	assert_string_equal(
 		text,
 		"the ring buffers were full (use a larger --buffer) [7]; "
-		"the disk was full, refused them, or had less than --min-free left (choose another one with -o) [1234]");
+		"the disk was full, refused them, or had less than --min-free left (put the trace on another disk) [1234]");
 	assert_string_equal(one, "the kernel skipped runs of dltraced's hooks (no option changes that)");
 	assert_string_equal(none, "");
 }
