@@ -190,7 +190,8 @@ def wait_for_lock(folder, account, lock):
         with account.cause():
             lock(f)
         compute(600)
-    os.waitpid(child, 0)
+    if not DONE:  # it has nothing that the job needs
+        os.waitpid(child, 0)
     return "lock-wait"
 
 
@@ -368,7 +369,7 @@ class Far(http.server.BaseHTTPRequestHandler):
 
 
 def serve(port_file):
-    with http.server.HTTPServer(("127.0.0.1", 0), Far) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Far) as server:
         with open(f"{port_file}.new", "w", encoding="ascii") as f:
             f.write(f"{server.server_port}\n")
         os.rename(f"{port_file}.new", port_file)
