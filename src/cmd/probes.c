@@ -145,6 +145,8 @@ static void print_probe(const struct probe *probe, const struct tracer *tracer, 
 	put(probe->help, markdown);
 	if (!(probe->flags & PROBE_SELECTABLE))
 		fputs(" (not for --probes)", stdout);
+	else if (probe->option)
+		printf(markdown ? " (off by default: `%s`)" : " (off by default: %s)", probe->option);
 	else if (probe->flags & PROBE_ON_DEMAND)
 		printf(markdown ? " (off by default: `--probes +%s`)" : " (off by default: --probes +%s)", probe->name);
 	puts(markdown ? "\n\n| column | meaning |\n|---|---|" : "");

@@ -102,6 +102,7 @@ struct probe {
 	size_t seg_at; /* offset of the strings in what the table describes; 0: at rec_size */
 	unsigned int needs; /* a probe whose object must also be loaded, 0: none */
 	unsigned int flags;
+	const char *option; /* the option of `start' without which it has no rows, whatever --probes says; NULL: none */
 	enum probe_when when;
 	/*
 	 * Disk space that its file has allocated ahead, bytes: on a full disk, too, each FID of the other files must be

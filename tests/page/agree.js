@@ -72,7 +72,7 @@ function findings(text) {
 		failed = row.startsWith('What failed') || (failed && row !== '');
 		if (failed)
 			continue;
-		const head = /^([a-z]+(?:-[a-z]+)*): (.*?)(?: \((?:([\d.e+]+)( %)?|(.*) of the job's time)(?:; [^)]*)?\))?$/.exec(row);
+		const head = /^([a-z]+(?:-[a-z]+)*): (.*?)(?: \((?:(?:([\d.e+]+)( %)?|(.*) of the job's time)(?:; [^)]*)?|[^()]* may be otherwise)\))?$/.exec(row);
 
 		ended = row.startsWith('Facts: ') || (ended && row !== '');
 		if (ended) {

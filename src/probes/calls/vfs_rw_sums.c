@@ -82,12 +82,12 @@ static int vfs_rw_sums_emit(struct probe_object *object, enum probe_emit when)
 
 const struct probe vfs_rw_sums_probe = {
 	.name = "vfs_rw_sums",
-	.help = "with --min-latency: the shorter reads and writes that needed no disk, summed per interval by process, "
-		"call and file",
+	.help = "the shorter reads and writes that needed no disk, summed per interval by process, call and file",
 	PROBE_FIELDS(fields),
 	.rec_size = sizeof(struct dlt_vfs_rw_sums),
 	.needs = DLT_vfs_rw,
 	.flags = PROBE_SELECTABLE | PROBE_ON_DEMAND,
+	.option = "--min-latency T",
 	.open = vfs_rw_sums_open,
 	.decode = decode,
 	.emit = vfs_rw_sums_emit,

@@ -140,6 +140,15 @@ static void name_others(const struct report *report, const struct why_trainer *t
 		snprintf(account->awaited, sizeof(account->awaited), "other processes of the job");
 }
 
+double account_waited(const struct account *account)
+{
+	double ns = 0;
+
+	for (enum account_term term = ACCOUNT_READ; term <= ACCOUNT_OTHERS; term++)
+		ns += account->ns[term];
+	return ns;
+}
+
 /* --- accounts ----------------------------------------------------------------------------------------- */
 
 static void of_trainer(const struct report *report, struct why_trainer *trainer, struct account *account)

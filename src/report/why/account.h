@@ -37,6 +37,8 @@ struct account {
 struct report;
 /* Returns *N accounts: one of each trainer, then one of all loaders together. NULL when memory is out. */
 struct account *account_all(const struct report *report, uint32_t *n);
+/* Returns how much of its time is calls on files, and waits for others. */
+double account_waited(const struct account *account);
 
 extern const char *const account_names[ACCOUNT_TERMS];
 

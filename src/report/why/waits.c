@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "report/why/account.h"
 #include "report/why/why_impl.h"
 
 const char *const why_basis_names[WHY_BASES] = {
@@ -146,9 +147,13 @@ void why_sum_waits(struct report *report)
 
 		if (!why_knows_waits(t))
 			continue;
-		t->waited_ns = MIN(why_waited(why, t, t->begin_ns, t->end_ns) + t->outside_ns +
-					   why_saves_beside(t, t->begin_ns, t->end_ns),
-				   window_ns);
+		/* by second, a wait counts evenly over its row's interval: the account has all of it */
+		if (t->basis == WHY_BY_SUMS && why->accounts)
+			t->waited_ns = MIN((uint64_t)account_waited(&why->accounts[i]), window_ns);
+		else
+			t->waited_ns = MIN(why_waited(why, t, t->begin_ns, t->end_ns) + t->outside_ns +
+						   why_saves_beside(t, t->begin_ns, t->end_ns),
+					   window_ns);
 		why->waited_ns += (double)t->waited_ns;
 		why->window_ns += (double)window_ns;
 	}

@@ -11,7 +11,8 @@ case $more in
 *+access*+alloc*+cache*) ;;
 *) fail "off by default: $more" ;;
 esac
-trace --probes "$more" -- "$W/calls" -n 2 -t 1 -f 1 -T tally dir >pids 2>err || fail "status $?: $(cat err)"
+more=$more,+vfs_rw_sums
+trace --probes "$more" --min-latency 1ms -- "$W/calls" -n 2 -t 1 -f 1 -T tally dir >pids 2>err || fail "status $?: $(cat err)"
 ! grep -E 'refused|in part|cannot be traced' err || fail "not all of it is traced"
 missing=$(for name in $(echo "$more" | tr ',+' '  '); do [ -e "$t/$name.out" ] || echo "$name"; done)
 equal "probes without a file" "$missing" ''
