@@ -12,7 +12,8 @@ the cause, `cause_ns` that it took, `cause_cpu_ns` of it on a CPU, and `life_ns`
     first-epoch   four epochs over the same files, only the first of which reads them from the disk
     halves        files are read, and computing takes as long: either is a cause
     hashing       the main thread waits for two threads that compute hashes, without Python's lock
-  * http          samples come from a server: FOLDER is the file in which `causes.py server FILE` leaves its port
+    http          samples come from a server: FOLDER is the file in which `causes.py server FILE` leaves its port;
+                  with --done the server is in the same building
   * lock          another process holds the lock of a file
     log-sync      a line of a log is synced in each step
     mapped-write  a file is written from a mapping of another one that is not in the page cache
@@ -148,21 +149,12 @@ def run_hashing(_, account):
 
 def run_http(port_file, account):
     with open(port_file, encoding="ascii") as f:
-        port = int(f.read())
-    servers = threading.local()
-
-    def fetch(number):
-        if not hasattr(servers, "own"):
-            servers.own = http.client.HTTPConnection("127.0.0.1", port)
-        servers.own.request("GET", f"/sample-{number}")
-        return servers.own.getresponse().read()
-
-    with concurrent.futures.ThreadPoolExecutor(8) as ahead:
-        samples = iter((ahead.map if DONE else map)(fetch, range(45)))
-        for _ in range(45):
-            with account.cause():
-                sample = next(samples)
-            compute(8, sample)
+        server = http.client.HTTPConnection("127.0.0.1", int(f.read()))
+    for number in range(45):
+        with account.cause():
+            server.request("GET", f"/sample-{number}")
+            sample = server.getresponse().read()
+        compute(8, sample)
     return "network-read"
 
 
@@ -341,14 +333,14 @@ def run_upload(port_file, account):
 
 
 class Far(http.server.BaseHTTPRequestHandler):
-    """Answers each request after 40 ms, as one in another building, and takes 10 MiB a second."""
+    """Answers each request after 40 ms, as one in another building, or after 2 ms, and takes 10 MiB a second."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
 
     def do_GET(self):
-        time.sleep(0.04)
+        time.sleep(0.002 if DONE else 0.04)
         body = bytes(20000)
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -369,7 +361,7 @@ class Far(http.server.BaseHTTPRequestHandler):
 
 
 def serve(port_file):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Far) as server:
+    with http.server.HTTPServer(("127.0.0.1", 0), Far) as server:
         with open(f"{port_file}.new", "w", encoding="ascii") as f:
             f.write(f"{server.server_port}\n")
         os.rename(f"{port_file}.new", port_file)
@@ -384,10 +376,10 @@ def main():
     parser.add_argument("--account")
     parser.add_argument("--done", action="store_true")
     arguments = parser.parse_args()
-    if arguments.job == "server":
-        return serve(arguments.folder)
     global DONE
     DONE = arguments.done
+    if arguments.job == "server":
+        return serve(arguments.folder)
     account = Account()
     code = globals()[f"run_{arguments.job.replace('-', '_')}"](arguments.folder, account)
     with open(arguments.account, "w", encoding="ascii") as f:
