@@ -42,13 +42,18 @@ static void show_shares(struct report *report, struct finding *finding)
 
 static void show_unknown(struct report *report, struct finding *finding)
 {
-	if (!report->why->n_trainers) {
+	if (!report->procs.n) {
 		finding_add(finding, "no process of the job is known: pids.out has none");
 		return;
 	}
-	show_process(report, finding);
+	if (report->why->n_trainers)
+		show_process(report, finding);
 	if (rules_know_waits(report))
 		show_shares(report, finding);
+	else if (report->path && report->path->n)
+		finding_add(finding, "process %u, the first one, was there for %s of %s", report->path->root[0].pid,
+			    FMT_NS(report->path->root[0].end_ns - report->path->root[0].begin_ns),
+			    FMT_NS(report_duration_ns(report)));
 	else
 		finding_add(finding,
 			    "the trace has neither waits.out nor CPU scheduling (sched.out), which alone show what "

@@ -365,6 +365,20 @@ static void a_first_process_that_ends_early_is_not_the_job(void **state)
 	report_free(r);
 }
 
+/* Nobody of the job is there for the rest. */
+static void a_first_process_that_is_all_there_is_and_ends_early_says_too_little(void **state)
+{
+	struct report *r;
+
+	put_root(10, "sh", 300 * MS);
+	put_workload(10, LIFE);
+	put_wait(.pid = 10, .from = 10 * MS, .to = 290 * MS, .call = "nanosleep", .by = "timer");
+	r = path_loaded();
+	assert_string_equal(answer(r)->rule->code, "unknown");
+	assert_true(has_evidence(r, "process 10, the first one, was there for 300 ms of 2.00 s"));
+	report_free(r);
+}
+
 /* It waits in an ioctl of DEVICE. */
 static struct report *waits_for_device(const char *device)
 {
@@ -1203,6 +1217,7 @@ int main(void)
 		IN_TREE(a_loop_whose_thread_computes_is_bound_by_the_cpu),
 		IN_TREE(a_loop_whose_thread_waits_for_a_server_waits_for_it),
 		IN_TREE(a_first_process_that_ends_early_is_not_the_job),
+		IN_TREE(a_first_process_that_is_all_there_is_and_ends_early_says_too_little),
 		IN_TREE(a_job_that_loads_its_program),
 		IN_TREE(a_job_that_waits_for_a_gpu_trains),
 		IN_TREE(a_job_that_waits_for_a_device_waits_for_the_outside),
