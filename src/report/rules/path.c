@@ -8,6 +8,7 @@
 
 #include "base/fmt.h"
 #include "base/util.h"
+#include "report/files/datasets.h"
 #include "report/files/peers.h"
 #include "report/limits/cgroups.h"
 #include "report/path/path.h"
@@ -439,6 +440,35 @@ static void show_second(const struct shares *shares, struct finding *finding, co
 			    100 * shares_part(shares, shares_ns(shares, second)));
 }
 
+/* Shows the data set that had most of the calls, or page faults, which the cause is about. */
+static void show_dataset(const struct report *report, struct finding *finding, const struct cause *cause)
+{
+	static const struct {
+		const char *code;
+		enum dataset_by by;
+	} datasets[] = {
+		{ "storage-read", DATASET_BY_READS },
+		{ "storage-read", DATASET_BY_FAULTS },
+		{ "open-metadata", DATASET_BY_OPENS },
+	};
+	const struct dataset *most = NULL;
+	autofree char *text = NULL;
+	size_t len = 0, i;
+	FILE *out;
+
+	for (i = 0; i < ARRAY_SIZE(datasets); i++) {
+		most = strcmp(datasets[i].code, cause->code) == 0 ? report_dataset_most(report, datasets[i].by) : NULL;
+		if (most)
+			break;
+	}
+	out = most ? open_memstream(&text, &len) : NULL;
+	if (!out)
+		return;
+	report_dataset_print(most, datasets[i].by, out);
+	if (fclose(out) == 0)
+		finding_add(finding, "most time went to: %s", text);
+}
+
 static void show_cause(struct report *report, const struct shares *shares, struct finding *finding,
 		       const struct choice *choice)
 {
@@ -451,6 +481,7 @@ static void show_cause(struct report *report, const struct shares *shares, struc
 	if (choice->variant && choice->variant->show)
 		choice->variant->show(report, finding);
 	show_detail(shares, finding, choice->cause);
+	show_dataset(report, finding, choice->cause);
 }
 
 void path_evidence(struct report *report, struct finding *finding)

@@ -379,6 +379,20 @@ static void a_first_process_that_is_all_there_is_and_ends_early_says_too_little(
 	report_free(r);
 }
 
+/* The data set that had the most of what the cause is about; a file that was written has not. */
+static void waits_for_reads_name_the_data(void **state)
+{
+	struct report *r;
+
+	put_file(1, "/data/a.bin");
+	put_file(2, "/out/model.pt");
+	put_read(.from = 100 * MS, .to = 1100 * MS, .pid = 10, .bytes = 4096, .fid = 1, .file = "a.bin");
+	put_write(.from = 1200 * MS, .to = 1900 * MS, .pid = 10, .bytes = 4096, .fid = 2, .file = "model.pt");
+	r = waits_for(1000 * MS,
+		      (struct put_wait){ .call = "read", .state = "disk", .by = "disk", .fid = 1, .file = "a.bin" });
+	expect_answer(r, "storage-read", 50, "most time went to: /data/a.bin: 1 file, 4.00 KiB read");
+}
+
 /* It waits in an ioctl of DEVICE. */
 static struct report *waits_for_device(const char *device)
 {
@@ -1216,6 +1230,7 @@ int main(void)
 		IN_TREE(a_terminal_is_no_network),
 		IN_TREE(a_loop_whose_thread_computes_is_bound_by_the_cpu),
 		IN_TREE(a_loop_whose_thread_waits_for_a_server_waits_for_it),
+		IN_TREE(waits_for_reads_name_the_data),
 		IN_TREE(a_first_process_that_ends_early_is_not_the_job),
 		IN_TREE(a_first_process_that_is_all_there_is_and_ends_early_says_too_little),
 		IN_TREE(a_job_that_loads_its_program),
