@@ -179,12 +179,6 @@ static void find(struct report *report, struct rules *rules, const struct rule *
 	rules->n++;
 }
 
-void rules_take_out(struct rules *rules, struct finding *f)
-{
-	memmove(f, f + 1, (size_t)(&rules->found[rules->n] - (f + 1)) * sizeof(*f));
-	rules->n--;
-}
-
 static bool is_fact(const struct rules *rules, const struct finding *f)
 {
 	if (f->rule->within && strcmp(rules->bottleneck.rule->code, f->rule->within) == 0)

@@ -134,7 +134,6 @@ bool rules_know_waits(const struct report *r);
 const char *rules_needs(const struct rule *rule, char buf[static RULES_NEEDS_BUF]);
 /* Returns what RULE lacks in the trace; NULL: nothing. */
 const char *rules_lack(const struct report *r, const struct rule *rule);
-void rules_take_out(struct rules *rules, struct finding *f);
 struct finding finding_of(const struct report *r, const struct rule *rule, double measure);
 /* Frees F's texts. */
 void finding_free(struct finding *f);

@@ -42,10 +42,4 @@ static inline enum why_state why_call_state(const struct why_call_row *row)
 	return (enum why_state)(row->kept.flags & WHY_CALL_STATE);
 }
 
-/* Returns the FID of ROW's file, 0 for none. */
-static inline uint64_t why_call_fid(const struct report *r, const struct why_call_row *row)
-{
-	return why_call_is(row, WHY_CALL_FILE) ? table_key_at(&r->files, (uint32_t)row->kept.file) : row->kept.file;
-}
-
 #endif
